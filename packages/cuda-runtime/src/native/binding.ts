@@ -1,0 +1,168 @@
+/**
+ * The TypeScript type of the addon, in the order of `native/napi/module.cpp`. Nothing else mentions
+ * the `.node` file, and only `load-binding.ts` loads it.
+ *
+ * Every native object is a record in a process-wide table, named by a 32-bit handle whose top four
+ * bits are its kind; a handle of the wrong kind is refused. Handles are never reused in a process
+ * before 2^28 others were made. A failing call throws an Error with the fields of `NativeFault`.
+ */
+
+/** Names a native record: kind in bits 28–31, index and generation below. */
+export type Handle = number;
+
+/** What a thrown native error carries besides its message. */
+export interface NativeFault {
+  /** Stable code, `CRT_…`. */
+  readonly code: string;
+  /** The public call that failed, e.g. `stream.launch`. */
+  readonly api: string;
+  /** CUDA's number for the error, also on the CPU backend where a CUDA call would give one; else 0. */
+  readonly number: number;
+  /** What happened, in plain words, without code or API name. */
+  readonly detail: string;
+  /** What to do about it; may be empty. */
+  readonly hint: string;
+  /** `name#id` of the stream, or empty. */
+  readonly stream: string;
+  /** Id of the capture sequence concerned, 0 = none. */
+  readonly captureId: bigint;
+}
+
+/** 0 = none, 1 = active, 2 = invalidated. */
+export type NativeCaptureStatus = 0 | 1 | 2;
+
+/**
+ * The command block: one ArrayBuffer per environment, written by TypeScript, read by `launch`.
+ * Little-endian 32-bit words:
+ * 0–2 grid, 3–5 block, 6 shared bytes, 7 flags (1 = programmatic serialize, 2 = cooperative,
+ * 4 = cluster given, 8 = priority given), 8–10 cluster, 11 priority, 12 buffer count, 13 bytes of the
+ * parameter block; from word 16 six words a buffer argument (handle, field index, byte offset low,
+ * high, extent in bytes low, high: the range that the tensor spans, for checks and the race checker);
+ * then, 8-byte aligned, the parameter block with zeros where pointers go.
+ */
+export const commandLayout = {
+  bytes: 65_536,
+  grid: 0,
+  block: 3,
+  sharedBytes: 6,
+  flags: 7,
+  cluster: 8,
+  priority: 11,
+  bufferCount: 12,
+  paramsBytes: 13,
+  buffers: 16,
+  bufferWords: 6,
+} as const;
+
+/** A completion posted by a foreign thread: `status` is empty when all went well, else JSON of a `NativeFault`. */
+export type CompletionHandler = (token: number, status: string) => void;
+
+export interface NativeBinding {
+  /** JSON: `{ version, abi, napi, cuda: boolean, cudaRuntimeVersion }`. */
+  buildInfo(): string;
+  /** JSON array of backend reports (`BackendReport` of the specification). Blocking. */
+  probe(): string;
+  /** Called once per environment; the block and the handler live until the environment ends. */
+  initialize(onCompletion: CompletionHandler): ArrayBuffer;
+  /** Keeps the process alive while promises are outstanding. */
+  refCompletions(on: boolean): void;
+
+  /** Opens a backend, or raises the count of the open one. `options` is JSON of `NativeOpenOptions`. */
+  openRuntime(backend: string, options: string): Handle;
+  /** Drops one count; the last one in an environment ends it. */
+  closeRuntime(runtime: Handle): void;
+  /** JSON of the runtime's report: level, threads, schedule, modules. */
+  describeRuntime(runtime: Handle): string;
+  /** JSON: live records by kind with label and holder, bytes in use, peak, operations, graph launches. */
+  stats(runtime: Handle): string;
+  /** JSON: name, uuid, sm, limits, priority range of one device. */
+  deviceInfo(runtime: Handle, device: number): string;
+
+  /** Drops this wrapper's reference to any record; never blocks. */
+  release(handle: Handle): void;
+
+  createStream(runtime: Handle, device: number, priority: number, blocking: boolean, name: string): Handle;
+  legacyStream(runtime: Handle, device: number): Handle;
+  streamId(stream: Handle): bigint;
+  streamPriority(stream: Handle): number;
+  streamIsIdle(stream: Handle): boolean;
+  streamPending(stream: Handle): number;
+  streamCaptureStatus(stream: Handle): NativeCaptureStatus;
+  streamCaptureId(stream: Handle): bigint;
+  /** Posts `token` when everything submitted so far is complete. */
+  streamSynchronize(stream: Handle, token: number): void;
+  /** Blocks; `timeoutMs` < 0 = for ever. */
+  streamSynchronizeSync(stream: Handle, timeoutMs: number): void;
+  deviceSynchronizeSync(runtime: Handle, device: number): void;
+  /** a waits for everything submitted to b so far; a fork or join edge inside a capture. */
+  streamWaitStream(stream: Handle, other: Handle): void;
+
+  createEvent(runtime: Handle, device: number, timing: boolean): Handle;
+  eventRecord(event: Handle, stream: Handle, external: boolean): void;
+  eventWait(event: Handle, stream: Handle, external: boolean): void;
+  /** 0 unrecorded, 1 pending, 2 complete, 3 captured, 4 stale. */
+  eventState(event: Handle): number;
+  /** Raw query as the driver answers it: true = complete, false = not ready; throws otherwise. */
+  eventQuery(event: Handle): boolean;
+  eventDone(event: Handle, token: number): void;
+  eventWaitSync(event: Handle): void;
+  eventElapsedMs(start: Handle, end: Handle): number;
+
+  alloc(stream: Handle, bytes: number, label: string): Handle;
+  /** Bytes, label: JSON of a buffer record. */
+  bufferInfo(buffer: Handle): string;
+  allocHost(runtime: Handle, bytes: number): { handle: Handle; buffer: ArrayBuffer };
+  /** Copies `source` before it returns, then into the buffer in stream order. */
+  write(stream: Handle, buffer: Handle, byteOffset: number, source: Uint8Array): void;
+  /** Copies out in stream order, then posts `token`; then `takeStaged` fills the destination. */
+  read(stream: Handle, buffer: Handle, byteOffset: number, bytes: number, token: number): void;
+  takeStaged(token: number, destination: Uint8Array): void;
+  copy(stream: Handle, to: Handle, toOffset: number, from: Handle, fromOffset: number, bytes: number): void;
+  fill(stream: Handle, buffer: Handle, byteOffset: number, byte: number, bytes: number): void;
+  /** Posts `token` when the stream reaches this point; does not hold the stream. */
+  notify(stream: Handle, token: number): void;
+
+  /** Loads a manifest's artefact for this runtime and checks layouts; `manifest` is JSON text, `directory` absolute. */
+  loadModule(runtime: Handle, manifest: string, directory: string): Handle;
+  /** The kernel's handle; 0 if the module has no such kernel on this backend. */
+  moduleKernel(module: Handle, name: string): Handle;
+  /** Starts the kernel described by the command block. */
+  launch(stream: Handle, kernel: Handle): void;
+
+  /** mode: 0 global, 1 thread_local, 2 relaxed. */
+  beginCapture(stream: Handle, mode: number): void;
+  endCapture(stream: Handle): Handle;
+  /** Ends and discards; never throws for an invalidated capture. */
+  abortCapture(stream: Handle): void;
+  /** JSON: `{ nodes: [{ id, kind, label, stream, accesses }], edges: [{ from, to, type, port }] }`. */
+  graphInfo(graph: Handle): string;
+  instantiate(graph: Handle): Handle;
+  graphLaunch(exec: Handle, stream: Handle): void;
+  graphExecLaunches(exec: Handle): number;
+
+  /** Turns the trace on or off and clears it. */
+  traceEnable(runtime: Handle, on: boolean): void;
+  /** JSON array of spans `{ name, kind, stream, thread, startNs, endNs, graph, node, launch }`. */
+  traceTake(runtime: Handle): string;
+  /** JSON array of races found by the checker since the last call. */
+  takeRaces(runtime: Handle): string;
+}
+
+/** Options of `openRuntime` (JSON). */
+export interface NativeOpenOptions {
+  readonly guards: boolean;
+  readonly strictEvents: boolean;
+  readonly cpu: {
+    readonly level: string;
+    readonly threads: number;
+    readonly maxThreads: number;
+    readonly schedule: string;
+    readonly seed: number;
+    readonly raceCheck: boolean;
+    readonly poison: boolean;
+    readonly pdl: string;
+    readonly strictPdl: boolean;
+    readonly limitBytes: number;
+    readonly hangMs: number;
+  };
+}

@@ -1,0 +1,12 @@
+import { defineConfig } from 'tsup';
+
+export default defineConfig({
+  entry: ['src/index.ts'],
+  format: ['esm'],
+  target: 'node20',
+  platform: 'node',
+  dts: { compilerOptions: { ignoreDeprecations: '6.0', customConditions: [] } },
+  sourcemap: true,
+  clean: true,
+  removeNodeProtocol: false,
+});

@@ -1,0 +1,13 @@
+import { defineProject } from 'vitest/config';
+
+export default defineProject({
+  ssr: {
+    resolve: { conditions: ['@altstream/source', 'module', 'node', 'import', 'default'] },
+  },
+  test: {
+    name: 'minimax-m3-chat',
+    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+    execArgv: ['--expose-gc'],
+    testTimeout: 60_000,
+  },
+});
