@@ -1,0 +1,43 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Tree } from './finding.js';
+
+/** Reads the working tree as git sees it: tracked files and new ones that are not ignored. */
+export function readTree(root: string): Tree {
+  const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  const files = [...new Set(listed.split('\0'))]
+    .filter((path) => path !== '' && existsSync(join(root, path)))
+    .sort();
+  return treeOf(root, files, (path) => readFileSync(join(root, path), 'utf8'));
+}
+
+/** A tree from a list of paths and a reader; texts are read once. */
+export function treeOf(
+  root: string,
+  files: readonly string[],
+  read: (path: string) => string,
+): Tree {
+  const texts = new Map<string, string>();
+  return {
+    root,
+    files,
+    text(path) {
+      let text = texts.get(path);
+      if (text === undefined) {
+        text = read(path);
+        texts.set(path, text);
+      }
+      return text;
+    },
+  };
+}
+
+/** A tree held in memory, for the checks' own tests. */
+export function treeFromTexts(texts: Readonly<Record<string, string>>): Tree {
+  return treeOf('', Object.keys(texts).sort(), (path) => texts[path] ?? '');
+}
