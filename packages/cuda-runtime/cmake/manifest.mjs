@@ -28,7 +28,11 @@ const scalars = {
 const dtypes = ['f32', 'bf16', 'f16', 'e4m3', 'e8m0', 'i32', 'i64', 'u8'];
 const kernelPattern = /^\s*\/\*\s*kernel\b(.*?)(\*\/)?\s*$/;
 
-main();
+class ConventionError extends Error {
+  constructor(file, line, text) {
+    super(`${file}:${line}: error: ${text}`);
+  }
+}
 
 function main() {
   const options = readOptions(process.argv.slice(2));
@@ -43,12 +47,6 @@ function main() {
     if (!(error instanceof ConventionError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
-  }
-}
-
-class ConventionError extends Error {
-  constructor(file, line, text) {
-    super(`${file}:${line}: error: ${text}`);
   }
 }
 
@@ -324,3 +322,5 @@ function writeIfChanged(file, content) {
   }
   if (old !== content) writeFileSync(file, content);
 }
+
+main();
