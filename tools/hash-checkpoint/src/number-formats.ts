@@ -14,8 +14,8 @@ export function toBf16(values: Float32Array): Uint16Array {
   const rounded = new Uint16Array(values.length);
   for (let i = 0; i < bits.length; i++) {
     const b = bits[i] ?? 0;
-    const isNaN = (b & 0x7fffffff) > 0x7f800000;
-    rounded[i] = isNaN ? (b >>> 16) | 0x40 : (b + 0x7fff + ((b >>> 16) & 1)) >>> 16;
+    const isNotNumber = (b & 0x7fffffff) > 0x7f800000;
+    rounded[i] = isNotNumber ? (b >>> 16) | 0x40 : (b + 0x7fff + ((b >>> 16) & 1)) >>> 16;
   }
   return rounded;
 }
