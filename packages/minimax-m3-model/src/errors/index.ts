@@ -1,0 +1,3 @@
+export { type CheckpointCode, CheckpointError } from './checkpoint-error.js';
+export { type ModelConfigCode, ModelConfigError } from './model-config-error.js';
+export { ModelError } from './model-error.js';
