@@ -1,0 +1,82 @@
+import { ParameterError } from './errors/index.js';
+import type { CausalModel } from './model.js';
+import type { TokenBytes } from './stop-condition.js';
+
+/** How an engine is made. Names follow vLLM where it has one. */
+export interface EngineOptions {
+  readonly model: CausalModel;
+  /** Pages of the KV cache; default: enough for `maxSequences` sequences of a quarter of the context, at most 1 GiB. */
+  readonly pages?: number;
+  /** Most sequences that run at the same time; default 8. */
+  readonly maxSequences?: number;
+  /** Most prompt tokens of a step; default 512. */
+  readonly maxBatchedTokens?: number;
+  /** Most prompts that share a step's prefill; default 2. */
+  readonly maxPartialPrefills?: number;
+  /** Longest sequence, prompt and continuation; default: the model's. */
+  readonly maxModelLength?: number;
+  /** Most sequences that wait; default 256. */
+  readonly maxWaiting?: number;
+  /** Rows of the decode graphs; default 1, 2, 4, 8, 16 … up to `maxSequences`. Empty = no graphs. */
+  readonly graphSizes?: readonly number[];
+  /** Bytes of each token id; needed for stop strings. */
+  readonly tokenBytes?: TokenBytes;
+  /** Check the page ledger after every step; default false. */
+  readonly checkLedger?: boolean;
+}
+
+/** Options with every default filled in and every value checked. */
+export type SettledOptions = Readonly<Required<Omit<EngineOptions, 'tokenBytes'>>> & {
+  readonly tokenBytes: TokenBytes | undefined;
+};
+
+const mostDefaultCacheBytes = 2 ** 30;
+
+/** Fills in defaults and refuses what cannot work, naming the option. */
+export function settleOptions(given: EngineOptions): SettledOptions {
+  const { model } = given;
+  const maxSequences = positive('maxSequences', given.maxSequences ?? 8);
+  const wantedLength = positive('maxModelLength', given.maxModelLength ?? model.maxPositions);
+  if (wantedLength > model.maxPositions) {
+    const expected = `at most the model's ${model.maxPositions} positions`;
+    throw new ParameterError({ parameter: 'maxModelLength', expected, received: wantedLength });
+  }
+  const pages = positive('pages', given.pages ?? defaultPages(model, maxSequences, wantedLength));
+  const graphSizes = given.graphSizes ?? defaultGraphSizes(maxSequences);
+  const largest = Math.max(0, ...graphSizes);
+  if (graphSizes.length > 0 && largest < maxSequences) {
+    const expected = `at least one size ≥ maxSequences (${maxSequences}), so that no step leaves the graphs`;
+    throw new ParameterError({ parameter: 'graphSizes', expected, received: graphSizes.join(' ') });
+  }
+  return {
+    model,
+    pages,
+    maxSequences,
+    maxBatchedTokens: positive('maxBatchedTokens', given.maxBatchedTokens ?? 512),
+    maxPartialPrefills: positive('maxPartialPrefills', given.maxPartialPrefills ?? 2),
+    maxModelLength: Math.min(wantedLength, pages * model.pageTokens),
+    maxWaiting: positive('maxWaiting', given.maxWaiting ?? 256),
+    graphSizes: graphSizes.map((size) => positive('graphSizes', size)),
+    tokenBytes: given.tokenBytes,
+    checkLedger: given.checkLedger ?? false,
+  };
+}
+
+function positive(parameter: string, value: number): number {
+  if (Number.isInteger(value) && value >= 1) return value;
+  throw new ParameterError({ parameter, expected: 'a positive integer', received: value });
+}
+
+function defaultPages(model: CausalModel, maxSequences: number, length: number): number {
+  const perSequence = Math.ceil(length / model.pageTokens);
+  const wanted = Math.max(perSequence, Math.ceil((perSequence * maxSequences) / 4));
+  const affordable = Math.max(1, Math.floor(mostDefaultCacheBytes / model.pageBytes));
+  return Math.min(wanted, affordable);
+}
+
+/** 1, 2, 4, … and `maxSequences` itself. */
+function defaultGraphSizes(maxSequences: number): number[] {
+  const sizes: number[] = [];
+  for (let size = 1; size < maxSequences; size *= 2) sizes.push(size);
+  return [...sizes, maxSequences];
+}

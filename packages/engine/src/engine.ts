@@ -1,0 +1,271 @@
+import type { Stream } from '@altstream/cuda-runtime';
+import { loadDenseKernels } from '@altstream/dense-kernels';
+import { type EngineOptions, type SettledOptions, settleOptions } from './engine-options.js';
+import { CapacityError, ClosedError, PromptError, StepError } from './errors/index.js';
+import { EventQueue } from './event-queue.js';
+import type { GenerationEvent } from './generation-event.js';
+import { type GenerationParameters, settleParameters } from './generation-parameters.js';
+import { GraphRunner, type GraphRunnerReport } from './graph-runner.js';
+import type { ModelCache } from './model.js';
+import { PagePool } from './page-pool.js';
+import { PrefillRunner } from './prefill-runner.js';
+import type { SampledToken } from './sampled-token.js';
+import type { Batch } from './scheduler/batch.js';
+import { Scheduler } from './scheduler/scheduler.js';
+import { Sequence } from './sequence.js';
+import { StopCondition } from './stop-condition.js';
+
+/** Counters of an engine; they only grow, but for the gauges `waiting`, `running` and pages. */
+export interface EngineStats {
+  readonly waiting: number;
+  readonly running: number;
+  readonly pages: { readonly total: number; readonly free: number; readonly reserved: number };
+  readonly steps: number;
+  readonly promptTokens: number;
+  readonly generatedTokens: number;
+  readonly graphs: GraphRunnerReport;
+}
+
+/** A request that is under way. */
+export interface Submission {
+  readonly id: number;
+  /** Gives the request up at the next step border. */
+  abort(): void;
+}
+
+/**
+ * Runs a causal model for many requests at once: continuous batching over a page pool, prompts in
+ * chunks, decode through captured graphs.
+ */
+export class Engine {
+  readonly #options: SettledOptions;
+  readonly #cache: ModelCache;
+  readonly #pool: PagePool;
+  readonly #scheduler: Scheduler;
+  readonly #decode: GraphRunner;
+  readonly #prefill: PrefillRunner;
+  readonly #counts = { steps: 0, promptTokens: 0, generatedTokens: 0 };
+  #nextId = 1;
+  #isClosed = false;
+  #wake: (() => void) | undefined;
+  #running: Promise<void> | undefined;
+
+  private constructor(options: SettledOptions, stream: Stream) {
+    const { model, pages, pageTokens, maxPages } = { ...options, ...geometry(options) };
+    this.#options = options;
+    this.#cache = model.createCache(pages);
+    this.#pool = new PagePool(pages);
+    this.#scheduler = new Scheduler({ ...options, pool: this.#pool, pageTokens });
+    const parts = { model, cache: this.#cache, stream, maxPages };
+    this.#decode = new GraphRunner({
+      ...parts,
+      buckets: options.graphSizes,
+      maxRows: Math.max(options.maxSequences, ...options.graphSizes),
+    });
+    this.#prefill = new PrefillRunner({
+      ...parts,
+      maxTokens: options.maxBatchedTokens,
+      maxSequences: options.maxPartialPrefills,
+    });
+  }
+
+  /** Makes the cache, captures the decode graphs and starts the step loop. */
+  static async create(given: EngineOptions): Promise<Engine> {
+    const options = settleOptions(given);
+    await loadDenseKernels(options.model.runtime);
+    const stream = options.model.device.createStream({ name: 'engine' });
+    const engine = new Engine(options, stream);
+    await engine.#decode.capture();
+    engine.#running = engine.#loop();
+    return engine;
+  }
+
+  /**
+   * Continues a prompt. Events come as they are made; leaving the loop early gives the request up.
+   *
+   * @throws PromptError, ParameterError, CapacityError, ClosedError, before anything is queued
+   */
+  generate(
+    prompt: ArrayLike<number>,
+    parameters: GenerationParameters = {},
+  ): AsyncIterableIterator<GenerationEvent> {
+    const queue = new EventQueue<GenerationEvent>();
+    const submission = this.submit(prompt, parameters, (event) => {
+      queue.push(event);
+      if (event.type === 'finish') queue.end();
+    });
+    return queue.iterate(() => submission.abort());
+  }
+
+  /** As `generate`, with a callback for each event; for callers that forward events elsewhere. */
+  submit(
+    prompt: ArrayLike<number>,
+    parameters: GenerationParameters,
+    emit: (event: GenerationEvent) => void,
+  ): Submission {
+    if (this.#isClosed) throw new ClosedError();
+    const settled = settleParameters(parameters);
+    const ids = this.#checkPrompt(prompt);
+    const room = this.#options.maxModelLength - ids.length;
+    const maxTokens = Math.min(settled.maxTokens ?? room, room);
+    let forget = (): void => undefined;
+    const sequence = new Sequence({
+      id: this.#nextId++,
+      prompt: ids,
+      parameters: settled,
+      maxTokens,
+      pageTokens: this.#options.model.pageTokens,
+      stopCondition: new StopCondition(settled, maxTokens, this.#options.tokenBytes),
+      emit: (event) => {
+        if (event.type === 'finish') forget();
+        emit(event);
+      },
+    });
+    this.#checkCapacity(sequence);
+    const abort = (): void => {
+      sequence.isAborted = true;
+      this.#wake?.();
+    };
+    const { signal } = parameters;
+    if (signal?.aborted) sequence.isAborted = true;
+    signal?.addEventListener('abort', abort, { once: true });
+    forget = (): void => signal?.removeEventListener('abort', abort);
+    this.#scheduler.add(sequence);
+    this.#wake?.();
+    return { id: sequence.id, abort };
+  }
+
+  /** Counters and gauges, read at any time. */
+  stats(): EngineStats {
+    const { total, free, reserved } = this.#pool;
+    return {
+      waiting: this.#scheduler.waiting,
+      running: this.#scheduler.running,
+      pages: { total, free, reserved },
+      ...this.#counts,
+      graphs: this.#decode.describe(),
+    };
+  }
+
+  /** What was chosen: limits, graphs and the model's own report. */
+  describe(): Record<string, unknown> {
+    const { model, tokenBytes, ...limits } = this.#options;
+    return {
+      limits: { ...limits, stopStrings: tokenBytes !== undefined },
+      decode: this.#decode.describe(),
+      prefillWorkspaceBytes: this.#prefill.workspaceBytes,
+      model: model.describe(),
+    };
+  }
+
+  /** Ends every request with reason `abort`, waits for the step under way, and frees the cache. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#wake?.();
+    await this.#running;
+    this.#scheduler.drain((sequence) => sequence.finish('abort'));
+    this.#decode.dispose();
+    this.#prefill.dispose();
+    this.#cache.dispose();
+  }
+
+  /** While there is work: schedule, compute, deliver. */
+  async #loop(): Promise<void> {
+    while (!this.#isClosed) {
+      const batch = this.#scheduler.next();
+      if (batch) await this.#step(batch);
+      else await this.#sleep();
+    }
+  }
+
+  async #step(batch: Batch): Promise<void> {
+    this.#counts.steps += 1;
+    try {
+      const decoded = await this.#decodeStep(batch);
+      const first = await this.#prefill.run(batch.prefill);
+      this.#scheduler.commit(batch);
+      this.#deliver(batch.decode, decoded);
+      this.#deliver(completed(batch), first);
+      for (const { tokens } of batch.prefill) this.#counts.promptTokens += tokens;
+    } catch (error) {
+      this.#fail(batch, new StepError('a step of the engine', error));
+    }
+    if (this.#options.checkLedger) this.#pool.check();
+  }
+
+  async #decodeStep(batch: Batch): ReturnType<GraphRunner['run']> {
+    return batch.decode.length === 0 ? [] : this.#decode.run(batch.decode);
+  }
+
+  #deliver(sequences: readonly Sequence[], tokens: readonly SampledToken[]): void {
+    sequences.forEach((sequence, row) => {
+      const token = tokens[row];
+      if (!token || sequence.state === 'finished' || sequence.isAborted) return;
+      this.#counts.generatedTokens += 1;
+      sequence.accept(token);
+    });
+  }
+
+  /** A failed step ends its own sequences; the others go on. */
+  #fail(batch: Batch, error: StepError): void {
+    for (const sequence of batch.decode) sequence.finish('error', { error });
+    for (const { sequence } of batch.prefill) sequence.finish('error', { error });
+  }
+
+  async #sleep(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
+  }
+
+  #checkPrompt(prompt: ArrayLike<number>): Int32Array {
+    const { model, maxModelLength } = this.#options;
+    const ids = Int32Array.from(prompt);
+    if (ids.length === 0)
+      throw new PromptError('empty', 'the prompt has no tokens, expected at least one');
+    if (ids.length >= maxModelLength) {
+      const detail = `${ids.length} tokens leave no room in a context of ${maxModelLength}`;
+      throw new PromptError('too-long', `the prompt is too long: ${detail}; shorten it`);
+    }
+    const wrong = ids.findIndex(
+      (id, index) => id !== prompt[index] || id < 0 || id >= model.vocabSize,
+    );
+    if (wrong >= 0) {
+      const detail = `token ${wrong} of the prompt is ${String(prompt[wrong])}`;
+      throw new PromptError(
+        'token-id',
+        `${detail}, expected an id from 0 to ${model.vocabSize - 1}`,
+      );
+    }
+    return ids;
+  }
+
+  #checkCapacity(sequence: Sequence): void {
+    if (sequence.reservedPages > this.#pool.total) {
+      const detail = `the request needs ${sequence.reservedPages} pages, the pool has ${this.#pool.total}`;
+      throw new CapacityError('never', `${detail}; ask for fewer tokens or make the pool larger`);
+    }
+    if (this.#scheduler.waiting >= this.#options.maxWaiting) {
+      throw new CapacityError(
+        'queue',
+        `${this.#options.maxWaiting} requests wait already; try again later`,
+      );
+    }
+  }
+}
+
+function geometry({ model, maxModelLength }: SettledOptions): {
+  pageTokens: number;
+  maxPages: number;
+} {
+  const { pageTokens } = model;
+  return { pageTokens, maxPages: Math.ceil(maxModelLength / pageTokens) };
+}
+
+function completed(batch: Batch): Sequence[] {
+  return batch.prefill
+    .filter(({ sequence, start, tokens }) => start + tokens === sequence.prompt.length)
+    .map(({ sequence }) => sequence);
+}

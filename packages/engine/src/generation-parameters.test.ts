@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { ParameterError } from './errors/index.js';
+import { type GenerationParameters, settleParameters } from './generation-parameters.js';
+
+describe('generation parameters', () => {
+  it('fills in the documented defaults', () => {
+    const { seed, ...rest } = settleParameters({});
+    expect(typeof seed).toBe('bigint');
+    expect(rest).toEqual({
+      maxTokens: undefined,
+      temperature: 1,
+      topK: 0,
+      topP: 1,
+      minP: 0,
+      stopTokenIds: new Set(),
+      stopStrings: [],
+      minTokens: 0,
+      logprobs: undefined,
+      promptLogprobs: undefined,
+    });
+  });
+
+  it('draws a new seed for each request that names none', () => {
+    expect(settleParameters({}).seed).not.toBe(settleParameters({}).seed);
+  });
+
+  it('takes any 64-bit pattern as a seed', () => {
+    expect(settleParameters({ seed: 2n ** 64n - 1n }).seed).toBe(-1n);
+    expect(settleParameters({ seed: -5 }).seed).toBe(-5n);
+  });
+
+  const wrong: [keyof GenerationParameters, unknown][] = [
+    ['maxTokens', 0],
+    ['maxTokens', 1.5],
+    ['temperature', -0.1],
+    ['temperature', Number.NaN],
+    ['topK', -1],
+    ['topP', 0],
+    ['topP', 1.01],
+    ['minP', 2],
+    ['minTokens', -1],
+    ['logprobs', 21],
+    ['promptLogprobs', -1],
+    ['seed', 0.5],
+    ['stopStrings', ['']],
+  ];
+  it.each(wrong)('refuses %s = %s and names it', (name, value) => {
+    const given = { [name]: value } as GenerationParameters;
+    expect(() => settleParameters(given)).toThrow(ParameterError);
+    expect(() => settleParameters(given)).toThrow(new RegExp(`\`${name}\` is`));
+  });
+});

@@ -1,0 +1,103 @@
+import { ParameterError } from './errors/index.js';
+
+/** How to continue a prompt. All fields are optional. */
+export interface GenerationParameters {
+  /** Most tokens to generate; default: as many as the context allows. */
+  readonly maxTokens?: number;
+  /** 0 = the most likely token; default 1. */
+  readonly temperature?: number;
+  /** Keep the k most likely tokens; 0 = all (default). */
+  readonly topK?: number;
+  /** Keep the smallest set of tokens with this much probability, in (0, 1]; default 1. */
+  readonly topP?: number;
+  /** Drop tokens below this share of the best one's probability, in [0, 1]; default 0. */
+  readonly minP?: number;
+  /** Seed of the request's own random numbers; default: drawn at random. */
+  readonly seed?: bigint | number;
+  /** Ids that end the sequence; they are reported, not delivered. Default none. */
+  readonly stopTokenIds?: readonly number[];
+  /** Texts that end the sequence; needs the engine option `tokenBytes`. Default none. */
+  readonly stopStrings?: readonly string[];
+  /** Tokens before which no stop applies; default 0. */
+  readonly minTokens?: number;
+  /** Go on after stop tokens; default false. */
+  readonly ignoreEos?: boolean;
+  /** Best alternatives to report for each token, 0–20; undefined = no logprobs (default). */
+  readonly logprobs?: number;
+  /** The same for the prompt's tokens; undefined = none (default). */
+  readonly promptLogprobs?: number;
+  /** Gives the request up; its pages are free within one step. */
+  readonly signal?: AbortSignal;
+}
+
+/** Parameters with every default filled in and every value in range. */
+export interface SettledParameters {
+  readonly maxTokens: number | undefined;
+  readonly temperature: number;
+  readonly topK: number;
+  readonly topP: number;
+  readonly minP: number;
+  readonly seed: bigint;
+  readonly stopTokenIds: ReadonlySet<number>;
+  readonly stopStrings: readonly string[];
+  readonly minTokens: number;
+  readonly logprobs: number | undefined;
+  readonly promptLogprobs: number | undefined;
+}
+
+const mostLogprobs = 20;
+
+/** Fills in defaults and refuses what is out of range, naming the parameter. */
+export function settleParameters(given: GenerationParameters): SettledParameters {
+  return {
+    maxTokens: given.maxTokens === undefined ? undefined : integer('maxTokens', given.maxTokens, 1),
+    temperature: number('temperature', given.temperature ?? 1, 0, 100),
+    topK: integer('topK', given.topK ?? 0, 0),
+    topP: number('topP', given.topP ?? 1, Number.MIN_VALUE, 1),
+    minP: number('minP', given.minP ?? 0, 0, 1),
+    seed: seedOf(given.seed),
+    stopTokenIds: new Set(given.ignoreEos ? [] : (given.stopTokenIds ?? [])),
+    stopStrings: stopStringsOf(given.stopStrings ?? []),
+    minTokens: integer('minTokens', given.minTokens ?? 0, 0),
+    logprobs: count('logprobs', given.logprobs),
+    promptLogprobs: count('promptLogprobs', given.promptLogprobs),
+  };
+}
+
+function number(parameter: string, value: number, least: number, most: number): number {
+  if (typeof value === 'number' && value >= least && value <= most) return value;
+  const from = least === Number.MIN_VALUE ? 'above 0' : `from ${least}`;
+  throw new ParameterError({ parameter, expected: `a number ${from} to ${most}`, received: value });
+}
+
+function integer(parameter: string, value: number, least: number, most = 2 ** 31 - 1): number {
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  const expected = `an integer from ${least} to ${most}`;
+  throw new ParameterError({ parameter, expected, received: value });
+}
+
+function count(parameter: string, value: number | undefined): number | undefined {
+  return value === undefined ? undefined : integer(parameter, value, 0, mostLogprobs);
+}
+
+/** A seed is any 64-bit pattern; without one each request gets its own. */
+function seedOf(seed: bigint | number | undefined): bigint {
+  if (seed === undefined) {
+    return BigInt.asIntN(64, crypto.getRandomValues(new BigUint64Array(1))[0] ?? 0n);
+  }
+  if (typeof seed === 'bigint') return BigInt.asIntN(64, seed);
+  if (Number.isInteger(seed)) return BigInt.asIntN(64, BigInt(seed));
+  throw new ParameterError({ parameter: 'seed', expected: 'an integer', received: seed });
+}
+
+function stopStringsOf(strings: readonly string[]): readonly string[] {
+  if (strings.some((text) => typeof text !== 'string' || text === '')) {
+    const expected = 'strings of at least one character';
+    throw new ParameterError({
+      parameter: 'stopStrings',
+      expected,
+      received: JSON.stringify(strings),
+    });
+  }
+  return strings;
+}

@@ -1,0 +1,54 @@
+import type { Device, Runtime, Stream, Tensor, Workspace } from '@altstream/cuda-runtime';
+
+/**
+ * What one forward pass reads; every tensor is on the device, so that a captured pass replays with
+ * new contents. Prefill chunks, decode rows and padding rows are all just tokens.
+ */
+export interface ModelBatch {
+  /** i32 [tokens] */
+  readonly tokenIds: Tensor;
+  /** i32 [tokens], absolute in the sequence; −1 = padding row */
+  readonly positions: Tensor;
+  /** i32 [tokens], row of `pageTable` */
+  readonly sequenceIds: Tensor;
+  /** i32 [tokens], page · pageTokens + offset where this token's keys and values go; −1 = nowhere */
+  readonly slots: Tensor;
+  /** i32 [sequences, maxPages], page of each block of a sequence; −1 = none */
+  readonly pageTable: Tensor;
+  /** i32 [rows], tokens whose logits are wanted; −1 = padding row */
+  readonly rows: Tensor;
+}
+
+/** Where a forward pass runs and takes its activations from. */
+export interface StepContext {
+  readonly stream: Stream;
+  readonly workspace: Workspace;
+}
+
+/** A model's keys and values for a number of pages. */
+export interface ModelCache {
+  readonly pages: number;
+  dispose(): void;
+}
+
+/** What the engine needs of a model; it knows models by this interface only. */
+export interface CausalModel {
+  readonly runtime: Runtime;
+  readonly device: Device;
+  readonly vocabSize: number;
+  /** Longest sequence, in tokens. */
+  readonly maxPositions: number;
+  /** Tokens of a page. */
+  readonly pageTokens: number;
+  /** Bytes of a page over all layers. */
+  readonly pageBytes: number;
+  createCache(pages: number): ModelCache;
+  /**
+   * Enqueues one pass and returns at once; may be captured.
+   *
+   * @returns logits f32 [rows, vocabSize], in the step's workspace
+   */
+  forward(batch: ModelBatch, cache: ModelCache, step: StepContext): Tensor;
+  /** What was chosen when the model was made. */
+  describe(): Record<string, unknown>;
+}

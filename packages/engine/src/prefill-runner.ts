@@ -1,0 +1,135 @@
+import { type Stream, Tensor, Workspace } from '@altstream/cuda-runtime';
+import { collectSampled } from './graph-runner.js';
+import type { CausalModel, ModelCache } from './model.js';
+import type { SampledToken } from './sampled-token.js';
+import { readLogprobs, Sampler } from './sampler.js';
+import type { PrefillPiece } from './scheduler/batch.js';
+import { StepInputs } from './step-inputs.js';
+
+/** What the prefill runner is made of. */
+export interface PrefillRunnerOptions {
+  readonly model: CausalModel;
+  readonly cache: ModelCache;
+  readonly stream: Stream;
+  readonly maxTokens: number;
+  readonly maxSequences: number;
+  readonly maxPages: number;
+}
+
+/** A token of a prompt whose log-probability is wanted. */
+interface PromptRow {
+  readonly piece: PrefillPiece;
+  readonly nextToken: number;
+}
+
+/** Computes pieces of prompts, eagerly, and the first token of every prompt that it completes. */
+export class PrefillRunner {
+  readonly #options: PrefillRunnerOptions;
+  readonly #inputs: StepInputs;
+  readonly #sampler: Sampler;
+  readonly #workspace: Workspace;
+
+  constructor(options: PrefillRunnerOptions) {
+    const { model, maxTokens, maxSequences, maxPages } = options;
+    this.#options = options;
+    const rows = maxTokens + maxSequences;
+    const capacity = { tokens: maxTokens, sequences: maxSequences, rows, maxPages };
+    this.#inputs = new StepInputs(model.device, capacity, 'prefill');
+    this.#sampler = new Sampler(model.device, maxSequences, 'prefill');
+    this.#workspace = new Workspace(model.device, { label: 'prefill' });
+  }
+
+  /** @returns the first token of each piece that completes its prompt, in the order of the pieces. */
+  async run(pieces: readonly PrefillPiece[]): Promise<SampledToken[]> {
+    if (pieces.length === 0) return [];
+    const { model, cache, stream } = this.#options;
+    const workspace = this.#workspace;
+    const complete = pieces.filter(completesPrompt);
+    const promptRows = this.#fill(pieces);
+    const tokens = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+    const rows = complete.length + promptRows.length;
+    const sequences = complete.map(({ sequence }) => sequence);
+    this.#inputs.upload(
+      stream,
+      pieces.map(({ sequence }) => sequence),
+      tokens,
+      rows,
+    );
+    this.#sampler.upload(stream, sequences, sequences.length);
+    workspace.reset();
+    const batch = this.#inputs.batch(tokens, pieces.length, rows);
+    const logits = model.forward(batch, cache, { stream, workspace });
+    const reported = this.#reportPrompt(promptRows, logits.slice(0, complete.length, rows));
+    const firstLogits = logits.slice(0, 0, complete.length);
+    if (complete.length === 0) {
+      await Promise.all([reported, stream.synchronize()]);
+      return [];
+    }
+    const sampled = this.#sampler.sample(firstLogits, { stream, allocator: workspace });
+    const collected = collectSampled(sequences, { logits: firstLogits, sampled }, stream);
+    const [, first] = await Promise.all([reported, collected]);
+    return first;
+  }
+
+  /** Bytes of activations held for the largest step so far. */
+  get workspaceBytes(): number {
+    return this.#workspace.bytes;
+  }
+
+  dispose(): void {
+    this.#inputs.dispose();
+    this.#sampler.dispose();
+    this.#workspace.dispose();
+  }
+
+  /** Fills tokens and rows: first one row for each completed prompt, then the prompt's own rows. */
+  #fill(pieces: readonly PrefillPiece[]): PromptRow[] {
+    const { host } = this.#inputs;
+    const promptRows: PromptRow[] = [];
+    const promptTokens: number[] = [];
+    let token = 0;
+    let completed = 0;
+    pieces.forEach((piece, row) => {
+      const { sequence, start, tokens } = piece;
+      for (let position = start; position < start + tokens; position += 1) {
+        this.#inputs.setToken(token, sequence, row, position);
+        const hasNext = position + 1 < sequence.prompt.length;
+        if (hasNext && sequence.parameters.promptLogprobs !== undefined) {
+          promptRows.push({ piece, nextToken: sequence.tokenAt(position + 1) });
+          promptTokens.push(token);
+        }
+        token += 1;
+      }
+      if (completesPrompt(piece)) host.rows[completed++] = token - 1;
+    });
+    host.rows.set(promptTokens, completed);
+    return promptRows;
+  }
+
+  /** Hands the log-probabilities of prompt tokens to their sequences. */
+  async #reportPrompt(rows: readonly PromptRow[], logits: Tensor): Promise<void> {
+    if (rows.length === 0) return;
+    const { stream, model } = this.#options;
+    const ids = Tensor.allocate(model.device, [rows.length], 'i32', { stream });
+    stream.write(
+      ids,
+      Int32Array.from(rows, ({ nextToken }) => nextToken),
+    );
+    const count = Math.max(
+      ...rows.map(({ piece }) => piece.sequence.parameters.promptLogprobs ?? 0),
+    );
+    const logprobs = await readLogprobs({ logits, ids, count }, { stream, allocator: stream });
+    ids.dispose();
+    for (const piece of new Set(rows.map((row) => row.piece))) {
+      const wanted = piece.sequence.parameters.promptLogprobs ?? 0;
+      const own = logprobs.filter((_, index) => rows[index]?.piece === piece);
+      piece.sequence.addPromptLogprobs(
+        own.map(({ logprob, top }) => ({ logprob, top: top.slice(0, wanted) })),
+      );
+    }
+  }
+}
+
+function completesPrompt({ sequence, start, tokens }: PrefillPiece): boolean {
+  return start + tokens === sequence.prompt.length;
+}

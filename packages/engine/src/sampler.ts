@@ -1,0 +1,137 @@
+import { type Device, type Stream, Tensor, type TensorAllocator } from '@altstream/cuda-runtime';
+import { sample, topLogprobs } from '@altstream/dense-kernels';
+import type { TokenLogprob } from './generation-event.js';
+import type { Sequence } from './sequence.js';
+
+/** What sampling a batch of rows enqueued: ids i32 [rows], logprobs f32 [rows]. */
+export interface Sampled {
+  readonly ids: Tensor;
+  readonly logprobs: Tensor;
+}
+
+/** A token's log-probability and the best alternatives. */
+export interface RowLogprobs {
+  readonly logprob: number;
+  readonly top: readonly TokenLogprob[];
+}
+
+const floatColumns = ['temperature', 'topP', 'minP'] as const;
+const integerColumns = ['topK', 'positions'] as const;
+
+/**
+ * Sampling parameters of each row as device tensors at fixed addresses, and the launches that use
+ * them. Padding rows have position −1 and sample nothing.
+ */
+export class Sampler {
+  readonly #floats: Record<(typeof floatColumns)[number], Float32Array>;
+  readonly #integers: Record<(typeof integerColumns)[number], Int32Array>;
+  readonly #seeds: BigInt64Array;
+  readonly #tensors: Record<string, Tensor>;
+
+  constructor(device: Device, rows: number, label: string) {
+    this.#floats = {
+      temperature: new Float32Array(rows),
+      topP: new Float32Array(rows).fill(1),
+      minP: new Float32Array(rows),
+    };
+    this.#integers = { topK: new Int32Array(rows), positions: new Int32Array(rows).fill(-1) };
+    this.#seeds = new BigInt64Array(rows);
+    const make = (name: string, dtype: 'f32' | 'i32' | 'i64'): [string, Tensor] => [
+      name,
+      Tensor.allocate(device, [rows], dtype, { label: `${label}.${name}` }),
+    ];
+    this.#tensors = Object.fromEntries([
+      ...floatColumns.map((name) => make(name, 'f32')),
+      ...integerColumns.map((name) => make(name, 'i32')),
+      make('seeds', 'i64'),
+    ]);
+  }
+
+  /** Enqueues the parameters of the sequences, one a row; rows up to `rows` are padding. */
+  upload(stream: Stream, sequences: readonly Sequence[], rows: number): void {
+    if (rows === 0) return;
+    sequences.forEach((sequence, row) => {
+      this.#setRow(row, sequence);
+    });
+    this.#integers.positions.fill(-1, sequences.length, rows);
+    for (const name of floatColumns) this.#write(stream, name, this.#floats[name], rows);
+    for (const name of integerColumns) this.#write(stream, name, this.#integers[name], rows);
+    this.#write(stream, 'seeds', this.#seeds, rows);
+  }
+
+  /** Enqueues the choice of one token a row of `logits` f32 [rows, vocab]; may be captured. */
+  sample(logits: Tensor, options: { stream: Stream; allocator: TensorAllocator }): Sampled {
+    const rows = logits.shape[0] ?? 0;
+    const column = (name: string): Tensor => {
+      const tensor = this.#tensors[name];
+      if (!tensor) throw new Error(`the sampler has no column ${name}`);
+      return tensor.slice(0, 0, rows);
+    };
+    const input = {
+      logits,
+      temperature: column('temperature'),
+      topK: column('topK'),
+      topP: column('topP'),
+      minP: column('minP'),
+      seeds: column('seeds'),
+      positions: column('positions'),
+    };
+    return sample(input, options);
+  }
+
+  dispose(): void {
+    for (const tensor of Object.values(this.#tensors)) tensor.dispose();
+  }
+
+  #setRow(row: number, { parameters, prompt, generated }: Sequence): void {
+    this.#floats.temperature[row] = parameters.temperature;
+    this.#floats.topP[row] = parameters.topP;
+    this.#floats.minP[row] = parameters.minP;
+    this.#integers.topK[row] = parameters.topK;
+    this.#integers.positions[row] = prompt.length + generated.length;
+    this.#seeds[row] = parameters.seed;
+  }
+
+  #write(
+    stream: Stream,
+    name: string,
+    values: Float32Array | Int32Array | BigInt64Array,
+    rows: number,
+  ): void {
+    const tensor = this.#tensors[name];
+    if (tensor) stream.write(tensor.slice(0, 0, rows), values.subarray(0, rows));
+  }
+}
+
+/**
+ * Log-probabilities of given ids and of the best alternatives of each row.
+ *
+ * @param logits f32 [rows, vocab]
+ * @param ids i32 [rows]
+ */
+export async function readLogprobs(
+  input: { logits: Tensor; ids: Tensor; count: number },
+  options: { stream: Stream; allocator: TensorAllocator },
+): Promise<RowLogprobs[]> {
+  const rows = input.logits.shape[0] ?? 0;
+  if (rows === 0) return [];
+  const { stream } = options;
+  // A count of 0 still wants the chosen token's own logprob; the kernel gives at least one column.
+  const width = Math.max(1, input.count);
+  const result = topLogprobs({ ...input, count: width }, options);
+  const chosen = new Float32Array(rows);
+  const ids = new Int32Array(rows * width);
+  const logprobs = new Float32Array(rows * width);
+  await Promise.all([
+    stream.read(result.chosen, chosen),
+    stream.read(result.ids, ids),
+    stream.read(result.logprobs, logprobs),
+  ]);
+  return Array.from(chosen, (logprob, row) => ({
+    logprob,
+    top: Array.from({ length: input.count }, (_, column) => ({
+      id: ids[row * width + column] ?? -1,
+      logprob: logprobs[row * width + column] ?? Number.NaN,
+    })),
+  }));
+}

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { makeSequence } from '../../test/makers/sequence.js';
+import { PagePool } from '../page-pool.js';
+import type { Batch } from './batch.js';
+import { Scheduler } from './scheduler.js';
+
+const token = { id: 7, logprob: -1, top: [] };
+
+function makeScheduler(pages = 16, limits: { maxSequences?: number; budget?: number } = {}) {
+  const pool = new PagePool(pages);
+  const scheduler = new Scheduler({
+    pool,
+    pageTokens: 4,
+    maxSequences: limits.maxSequences ?? 4,
+    maxBatchedTokens: limits.budget ?? 8,
+    maxPartialPrefills: 2,
+  });
+  return { pool, scheduler };
+}
+
+/** Runs the batch as the engine would: commit, then one token for each row that has one. */
+function run(scheduler: Scheduler, batch: Batch): void {
+  scheduler.commit(batch);
+  for (const sequence of batch.decode) sequence.accept(token);
+  for (const { sequence, start, tokens } of batch.prefill) {
+    if (start + tokens === sequence.prompt.length) sequence.accept(token);
+  }
+}
+
+describe('the scheduler', () => {
+  it('splits a long prompt into chunks and then decodes', () => {
+    const { scheduler, pool } = makeScheduler();
+    const { sequence, events } = makeSequence({ promptTokens: 11, maxTokens: 2 });
+    scheduler.add(sequence);
+    const shapes: unknown[] = [];
+    for (let batch = scheduler.next(); batch; batch = scheduler.next()) {
+      shapes.push([batch.decode.length, batch.prefill.map(({ start, tokens }) => [start, tokens])]);
+      run(scheduler, batch);
+      pool.check();
+    }
+    expect(shapes).toEqual([
+      [0, [[0, 8]]],
+      [0, [[8, 3]]],
+      [1, []],
+    ]);
+    expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'length', generatedTokens: 2 });
+    expect(pool.free).toBe(16);
+  });
+
+  it('lets a short prompt share the chunk of a long one', () => {
+    const { scheduler } = makeScheduler(32, { budget: 8 });
+    scheduler.add(makeSequence({ promptTokens: 6 }).sequence);
+    scheduler.add(makeSequence({ promptTokens: 20 }).sequence);
+    const batch = scheduler.next();
+    expect(batch?.prefill.map(({ tokens }) => tokens)).toEqual([6, 2]);
+  });
+
+  it('admits in order of arrival and never passes over a large request', () => {
+    const { scheduler } = makeScheduler(4);
+    scheduler.add(makeSequence({ promptTokens: 8, maxTokens: 1 }).sequence);
+    scheduler.add(makeSequence({ promptTokens: 12, maxTokens: 1 }).sequence);
+    scheduler.add(makeSequence({ promptTokens: 1, maxTokens: 1 }).sequence);
+    expect(scheduler.next()?.prefill).toHaveLength(1);
+    expect(scheduler.waiting).toBe(2);
+  });
+
+  it('runs no more sequences than it may', () => {
+    const { scheduler } = makeScheduler(64, { maxSequences: 2 });
+    for (let index = 0; index < 3; index += 1) {
+      scheduler.add(makeSequence({ promptTokens: 2 }).sequence);
+    }
+    scheduler.next();
+    expect([scheduler.running, scheduler.waiting]).toEqual([2, 1]);
+  });
+
+  it('frees the pages of an aborted sequence at the next step border', () => {
+    const { scheduler, pool } = makeScheduler();
+    const { sequence, events } = makeSequence({ promptTokens: 10, maxTokens: 20 });
+    scheduler.add(sequence);
+    const batch = scheduler.next();
+    if (batch) run(scheduler, batch);
+    sequence.isAborted = true;
+    expect(scheduler.next()).toBeUndefined();
+    expect({ free: pool.free, reserved: pool.reserved }).toEqual({ free: 16, reserved: 0 });
+    expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'abort' });
+  });
+
+  it('drops a waiting sequence that was aborted', () => {
+    const { scheduler } = makeScheduler();
+    const { sequence } = makeSequence({ promptTokens: 3 });
+    sequence.isAborted = true;
+    scheduler.add(sequence);
+    expect(scheduler.next()).toBeUndefined();
+    expect(scheduler.isIdle).toBe(true);
+  });
+
+  it('gives everything back when drained', () => {
+    const { scheduler, pool } = makeScheduler(8);
+    for (const promptTokens of [5, 5, 30]) scheduler.add(makeSequence({ promptTokens }).sequence);
+    const batch = scheduler.next();
+    if (batch) run(scheduler, batch);
+    scheduler.drain((sequence) => sequence.finish('abort'));
+    pool.check();
+    expect([pool.free, pool.reserved, scheduler.isIdle]).toEqual([8, 0, true]);
+  });
+});

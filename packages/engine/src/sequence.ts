@@ -1,0 +1,97 @@
+import type { FinishEvent, GenerationEvent, PromptEvent } from './generation-event.js';
+import type { SettledParameters } from './generation-parameters.js';
+import type { StopCondition } from './stop-condition.js';
+
+/** Where a sequence stands. */
+export type SequenceState = 'waiting' | 'prefilling' | 'decoding' | 'finished';
+
+/** What a sequence is made of; fixed for its life. */
+export interface SequenceOptions {
+  readonly id: number;
+  readonly prompt: Int32Array;
+  readonly parameters: SettledParameters;
+  /** Most tokens to generate, settled against the context length. */
+  readonly maxTokens: number;
+  readonly pageTokens: number;
+  readonly stopCondition: StopCondition;
+  readonly emit: (event: GenerationEvent) => void;
+}
+
+/** One request on its way through the engine. */
+export class Sequence {
+  readonly id: number;
+  readonly prompt: Int32Array;
+  readonly parameters: SettledParameters;
+  readonly maxTokens: number;
+  /** Pages promised at admission: enough for prompt and all generated tokens. */
+  readonly reservedPages: number;
+  /** Page of each block, in order. */
+  readonly pages: number[] = [];
+  readonly generated: number[] = [];
+  readonly #options: SequenceOptions;
+  readonly #promptLogprobs: PromptEvent['tokens'][number][] = [];
+  state: SequenceState = 'waiting';
+  /** Tokens whose keys and values are in the cache, or on their way. */
+  computedTokens = 0;
+  /** Set from outside at any time; honoured at the next step border. */
+  isAborted = false;
+
+  constructor(options: SequenceOptions) {
+    this.#options = options;
+    this.id = options.id;
+    this.prompt = options.prompt;
+    this.parameters = options.parameters;
+    this.maxTokens = options.maxTokens;
+    // The last generated token is never fed back, so its keys and values need no room.
+    const tokens = options.prompt.length + options.maxTokens - 1;
+    this.reservedPages = Math.ceil(tokens / options.pageTokens);
+  }
+
+  /** Prompt tokens not computed yet. */
+  get remainingPrompt(): number {
+    return this.prompt.length - this.computedTokens;
+  }
+
+  /** The token at a position of prompt and continuation. */
+  tokenAt(position: number): number {
+    const { length } = this.prompt;
+    return (position < length ? this.prompt[position] : this.generated[position - length]) ?? -1;
+  }
+
+  /** Where the token at a position keeps its keys and values. */
+  slotAt(position: number): number {
+    const { pageTokens } = this.#options;
+    const page = this.pages[Math.floor(position / pageTokens)] ?? -1;
+    return page < 0 ? -1 : page * pageTokens + (position % pageTokens);
+  }
+
+  /** Collects log-probabilities of prompt tokens as their chunks are computed. */
+  addPromptLogprobs(tokens: PromptEvent['tokens']): void {
+    this.#promptLogprobs.push(...tokens);
+    if (this.#promptLogprobs.length === this.prompt.length - 1) {
+      this.#options.emit({ type: 'prompt', tokens: this.#promptLogprobs });
+    }
+  }
+
+  /** Takes a sampled token; ends the sequence if a stop condition holds. */
+  accept(token: { id: number; logprob: number; top: PromptEvent['tokens'][number]['top'] }): void {
+    this.generated.push(token.id);
+    const stop = this.#options.stopCondition.after(token.id, this.generated.length);
+    const isStopToken = stop?.reason === 'stop' && typeof stop.stop === 'number';
+    if (!isStopToken) this.#options.emit({ type: 'token', ...token });
+    if (stop) this.finish(stop.reason, stop.stop === undefined ? {} : { stop: stop.stop });
+  }
+
+  /** Ends the sequence and tells its reader; a second call does nothing. */
+  finish(reason: FinishEvent['reason'], facts: Pick<FinishEvent, 'stop' | 'error'> = {}): void {
+    if (this.state === 'finished') return;
+    this.state = 'finished';
+    this.#options.emit({
+      type: 'finish',
+      reason,
+      ...facts,
+      promptTokens: this.prompt.length,
+      generatedTokens: this.generated.length,
+    });
+  }
+}

@@ -1,0 +1,112 @@
+import { type Device, type Stream, Tensor } from '@altstream/cuda-runtime';
+import type { ModelBatch } from './model.js';
+import type { Sequence } from './sequence.js';
+
+/** Largest batch that a set of inputs can hold. */
+export interface StepCapacity {
+  readonly tokens: number;
+  readonly sequences: number;
+  readonly rows: number;
+  /** Pages of the longest sequence. */
+  readonly maxPages: number;
+}
+
+const columns = ['tokenIds', 'positions', 'sequenceIds', 'slots'] as const;
+type Column = (typeof columns)[number];
+
+/**
+ * The device tensors of one kind of step, at fixed addresses so that graphs replay on new contents,
+ * with host arrays beside them. Fill the host arrays, then `upload`.
+ */
+export class StepInputs {
+  /** Host side of the per-token tensors; padding rows hold position −1 and slot −1. */
+  readonly host: Readonly<Record<Column | 'rows', Int32Array>>;
+  readonly #capacity: StepCapacity;
+  readonly #tensors: Readonly<Record<Column | 'rows', Tensor>>;
+  readonly #pageTable: Tensor;
+  readonly #pageRow: Int32Array;
+  /** What the page table on the device holds for each row: `sequence:pages`. */
+  readonly #rowKeys: string[] = [];
+
+  constructor(device: Device, capacity: StepCapacity, label: string) {
+    this.#capacity = capacity;
+    const make = (name: string, length: number): Tensor =>
+      Tensor.allocate(device, [length], 'i32', { label: `${label}.${name}` });
+    const lengths = {
+      tokenIds: capacity.tokens,
+      positions: capacity.tokens,
+      sequenceIds: capacity.tokens,
+      slots: capacity.tokens,
+      rows: capacity.rows,
+    };
+    const names = [...columns, 'rows'] as const;
+    this.#tensors = record(names, (name) => make(name, lengths[name]));
+    this.host = record(names, (name) => new Int32Array(lengths[name]).fill(-1));
+    this.#pageTable = Tensor.allocate(device, [capacity.sequences, capacity.maxPages], 'i32', {
+      label: `${label}.pageTable`,
+    });
+    this.#pageRow = new Int32Array(capacity.maxPages);
+  }
+
+  /** The tensors' first elements, as a model reads them. */
+  batch(tokens: number, sequences: number, rows: number): ModelBatch {
+    const first = (name: Column | 'rows', length: number): Tensor =>
+      this.#tensors[name].slice(0, 0, length);
+    return {
+      tokenIds: first('tokenIds', tokens),
+      positions: first('positions', tokens),
+      sequenceIds: first('sequenceIds', tokens),
+      slots: first('slots', tokens),
+      pageTable: this.#pageTable.slice(0, 0, sequences),
+      rows: first('rows', rows),
+    };
+  }
+
+  /** Writes one token of the batch into the host arrays. */
+  setToken(index: number, sequence: Sequence, sequenceRow: number, position: number): void {
+    this.host.tokenIds[index] = sequence.tokenAt(position);
+    this.host.positions[index] = position;
+    this.host.sequenceIds[index] = sequenceRow;
+    this.host.slots[index] = sequence.slotAt(position);
+  }
+
+  /** Makes the tokens from `index` on padding rows: no cache write, no attention, no expert. */
+  padFrom(index: number, end: number): void {
+    this.host.tokenIds.fill(0, index, end);
+    this.host.positions.fill(-1, index, end);
+    this.host.sequenceIds.fill(0, index, end);
+    this.host.slots.fill(-1, index, end);
+  }
+
+  /** Enqueues the copies of the host arrays' first elements, and of page-table rows that changed. */
+  upload(stream: Stream, sequences: readonly Sequence[], tokens: number, rows: number): void {
+    for (const name of columns) {
+      if (tokens === 0) break;
+      stream.write(this.#tensors[name].slice(0, 0, tokens), this.host[name].subarray(0, tokens));
+    }
+    if (rows > 0) {
+      stream.write(this.#tensors.rows.slice(0, 0, rows), this.host.rows.subarray(0, rows));
+    }
+    sequences.forEach((sequence, row) => {
+      this.#uploadPages(stream, sequence, row);
+    });
+  }
+
+  dispose(): void {
+    for (const tensor of Object.values(this.#tensors)) tensor.dispose();
+    this.#pageTable.dispose();
+  }
+
+  #uploadPages(stream: Stream, sequence: Sequence, row: number): void {
+    const key = `${sequence.id}:${sequence.pages.length}`;
+    if (this.#rowKeys[row] === key) return;
+    this.#rowKeys[row] = key;
+    this.#pageRow.fill(-1);
+    this.#pageRow.set(sequence.pages.slice(0, this.#capacity.maxPages));
+    stream.write(this.#pageTable.slice(0, row, row + 1), this.#pageRow);
+  }
+}
+
+function record<K extends string, V>(keys: readonly K[], value: (key: K) => V): Record<K, V> {
+  return Object.fromEntries(keys.map((key) => [key, value(key)])) as Record<K, V>;
+}

@@ -1,0 +1,159 @@
+import { open, type Runtime } from '@altstream/cuda-runtime';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Engine, type EngineOptions, type GenerationEvent, MarkovModel } from '../src/index.js';
+
+const vocab = 32;
+
+/** Logits that make `next(id)` certain for each id. */
+function certain(next: (id: number) => number): Float32Array {
+  const logits = new Float32Array(vocab * vocab);
+  for (let id = 0; id < vocab; id += 1) logits[id * vocab + next(id)] = 50;
+  return logits;
+}
+
+async function collect(events: AsyncIterable<GenerationEvent>): Promise<GenerationEvent[]> {
+  const all: GenerationEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+const ids = (events: readonly GenerationEvent[]): number[] =>
+  events.flatMap((event) => (event.type === 'token' ? [event.id] : []));
+
+describe('the engine', () => {
+  let runtime: Runtime;
+  let counting: MarkovModel;
+  const engines: Engine[] = [];
+
+  beforeAll(async () => {
+    runtime = await open({ backend: 'cpu' });
+    counting = await MarkovModel.create(
+      runtime,
+      certain((id) => (id + 1) % vocab),
+    );
+  });
+  afterAll(async () => {
+    for (const engine of engines) await engine.close();
+    counting.dispose();
+  });
+
+  async function start(options: Partial<EngineOptions> = {}): Promise<Engine> {
+    const engine = await Engine.create({ model: counting, checkLedger: true, ...options });
+    engines.push(engine);
+    return engine;
+  }
+
+  it('continues a prompt greedily and ends at the most tokens', async () => {
+    const engine = await start();
+    const events = await collect(engine.generate([3, 4], { temperature: 0, maxTokens: 5 }));
+    expect(ids(events)).toEqual([5, 6, 7, 8, 9]);
+    expect(events.at(-1)).toEqual({
+      type: 'finish',
+      reason: 'length',
+      promptTokens: 2,
+      generatedTokens: 5,
+    });
+  });
+
+  it('ends at a stop token without delivering it', async () => {
+    const engine = await start();
+    const events = await collect(engine.generate([3], { temperature: 0, stopTokenIds: [7] }));
+    expect(ids(events)).toEqual([4, 5, 6]);
+    expect(events.at(-1)).toMatchObject({ reason: 'stop', stop: 7 });
+  });
+
+  it('ends at a stop string that spans tokens', async () => {
+    const engine = await start({ tokenBytes: (id) => Buffer.from(String.fromCharCode(97 + id)) });
+    const events = await collect(engine.generate([0], { temperature: 0, stopStrings: ['efg'] }));
+    expect(events.at(-1)).toMatchObject({ reason: 'stop', stop: 'efg', generatedTokens: 6 });
+  });
+
+  it('serves many requests at once, each as if it were alone, through graphs', async () => {
+    const engine = await start({ maxSequences: 4, maxBatchedTokens: 5 });
+    const prompts = Array.from({ length: 11 }, (_, index) =>
+      Array.from({ length: 1 + ((index * 7) % 13) }, (_, offset) => (index + offset) % vocab),
+    );
+    const results = await Promise.all(
+      prompts.map((prompt, index) =>
+        collect(engine.generate(prompt, { temperature: 0, maxTokens: 3 + (index % 5) })),
+      ),
+    );
+    results.forEach((events, index) => {
+      const last = prompts[index]?.at(-1) ?? 0;
+      const expected = Array.from({ length: 3 + (index % 5) }, (_, n) => (last + 1 + n) % vocab);
+      expect(ids(events)).toEqual(expected);
+    });
+    const { graphs, pages } = engine.stats();
+    expect(graphs.eagerSteps).toBe(0);
+    expect(graphs.dropped).toEqual([]);
+    expect(graphs.buckets.map(({ rows }) => rows)).toEqual([1, 2, 4]);
+    expect(pages.free).toBe(pages.total);
+  });
+
+  it('gives the same tokens with and without graphs, for any batch, from one seed', async () => {
+    const random = await MarkovModel.create(
+      runtime,
+      Float32Array.from({ length: vocab * vocab }, (_, index) => Math.sin(index * 12.9898) * 3),
+    );
+    const alone = await start({ model: random, graphSizes: [] });
+    const together = await start({ model: random, maxSequences: 4 });
+    const parameters = { seed: 42, maxTokens: 20, temperature: 0.9, topK: 20, topP: 0.95 };
+    const expected = ids(await collect(alone.generate([1, 2], parameters)));
+    const others = [3, 9, 20].map((id) => collect(together.generate([id], { maxTokens: 25 })));
+    expect(ids(await collect(together.generate([1, 2], parameters)))).toEqual(expected);
+    await Promise.all(others);
+    expect(alone.stats().graphs.eagerSteps).toBeGreaterThan(0);
+  });
+
+  it('frees the pages of a reader that leaves, and goes on for the others', async () => {
+    const engine = await start({ maxSequences: 2 });
+    const other = collect(engine.generate([5], { temperature: 0, maxTokens: 40 }));
+    for await (const event of engine.generate([1], { maxTokens: 900 })) {
+      if (event.type === 'token') break;
+    }
+    expect(ids(await other)).toHaveLength(40);
+    const { pages, running } = engine.stats();
+    expect([pages.free, running]).toEqual([pages.total, 0]);
+  });
+
+  it('reports logprobs of tokens and of the prompt', async () => {
+    const engine = await start();
+    const events = await collect(
+      engine.generate([3, 4, 9], { temperature: 0, maxTokens: 1, logprobs: 2, promptLogprobs: 1 }),
+    );
+    const [prompt, token] = events;
+    expect(prompt?.type === 'prompt' && prompt.tokens.map(({ top }) => top[0]?.id)).toEqual([4, 5]);
+    expect(token?.type === 'token' && token.top.map(({ id }) => id)).toEqual([10, 0]);
+    expect(token?.type === 'token' && token.logprob).toBeCloseTo(0, 5);
+  });
+
+  it('refuses prompts and parameters that cannot run, before queueing them', async () => {
+    const engine = await start({ maxModelLength: 64, pages: 4 });
+    expect(() => engine.generate([])).toThrow(/no tokens/);
+    expect(() => engine.generate([vocab])).toThrow(/token 0 of the prompt is 32, expected an id/);
+    expect(() => engine.generate([1.5])).toThrow(/token 0 of the prompt is 1.5/);
+    expect(() => engine.generate(new Array(64).fill(1))).toThrow(
+      /leave no room in a context of 64/,
+    );
+    expect(() => engine.generate([1], { topP: 3 })).toThrow(/`topP` is 3/);
+    expect(engine.stats().waiting).toBe(0);
+  });
+
+  it('ends what is under way when it closes, and refuses what comes after', async () => {
+    const engine = await start();
+    const pending = collect(engine.generate([1], { maxTokens: 900 }));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await engine.close();
+    expect((await pending).at(-1)).toMatchObject({ type: 'finish', reason: 'abort' });
+    expect(() => engine.generate([1])).toThrow(/engine is closed/);
+  });
+
+  it('obeys an abort signal, also one that was given before', async () => {
+    const engine = await start();
+    const signal = AbortSignal.abort();
+    const events = await collect(engine.generate([1], { signal }));
+    expect(events).toEqual([
+      { type: 'finish', reason: 'abort', promptTokens: 1, generatedTokens: 0 },
+    ]);
+  });
+});
