@@ -1,3 +1,6 @@
+export { type AddInput, type AddOptions, add } from './add.js';
+export { type EmbeddingInput, type EmbeddingOptions, embedding } from './embedding.js';
+export type { EmbeddingDType } from './embedding.plan.js';
 export {
   ArgumentRangeError,
   DenseKernelsError,
@@ -9,3 +12,13 @@ export {
   ShapeError,
 } from './errors/index.js';
 export { loadDenseKernels } from './module.js';
+export type { OperationOptions } from './output.js';
+export { type AddedRmsNorm, type RmsNormInput, type RmsNormOptions, rmsNorm } from './rms-norm.js';
+export { type SampleInput, type SampleOptions, type SampleResult, sample } from './sampling.js';
+export { type SwigluOaiInput, type SwigluOaiOptions, swigluOai } from './swiglu-oai.js';
+export {
+  type TopLogprobsInput,
+  type TopLogprobsOptions,
+  type TopLogprobsResult,
+  topLogprobs,
+} from './top-logprobs.js';

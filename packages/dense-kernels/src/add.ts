@@ -1,0 +1,40 @@
+import type { Tensor } from '@altstream/cuda-runtime';
+import { planAdd } from './add.plan.js';
+import { checkTensor } from './checks.js';
+import { denseKernel } from './module.js';
+import { type OperationOptions, outputTensor } from './output.js';
+
+/** The two terms. */
+export interface AddInput {
+  /** bf16 or f32, any shape, contiguous. */
+  readonly a: Tensor;
+  /** Dtype and shape of `a`, contiguous. */
+  readonly b: Tensor;
+}
+
+/** Place of the sum. */
+export interface AddOptions extends OperationOptions {
+  /** Dtype and shape of `a`, contiguous; may be `a` or `b`. Made if left out. */
+  readonly out?: Tensor | undefined;
+}
+
+/**
+ * y = a + b, added in fp32 and rounded once: routed + shared experts, residual adds.
+ *
+ * @returns the sum, dtype and shape of `a`
+ * @throws DeviceError, DTypeError, ShapeError, NotLoadedError
+ * @see docs/add.md
+ */
+export function add(input: AddInput, options: AddOptions): Tensor {
+  const { a, b } = input;
+  const { stream } = options;
+  checkTensor('add', 'a', a, stream, { dtypes: ['bf16', 'f32'], contiguous: true });
+  const { shape, dtype } = a;
+  checkTensor('add', 'b', b, stream, { dtypes: [dtype], shape, contiguous: true });
+  const y = outputTensor('add', 'out', options.out, { shape, dtype }, options);
+  if (y.elements === 0) return y;
+  const count = a.elements;
+  const plan = planAdd({ count, dtype: dtype as 'bf16' | 'f32' }, stream.device.limits);
+  stream.launch(denseKernel(stream, plan.kernel), plan.config, { a, b, y, count });
+  return y;
+}
