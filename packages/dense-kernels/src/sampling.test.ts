@@ -1,0 +1,60 @@
+import type { Tensor } from '@altstream/cuda-runtime';
+import { expect, test } from 'vitest';
+import { fakeStream, fakeTensor, limits } from '../test/makers/fake-stream.js';
+import { type SampleInput, sample } from './sampling.js';
+import { planSampling } from './sampling.plan.js';
+
+function makeInput(rows: number, vocab: number, changed: Record<string, Tensor> = {}): SampleInput {
+  return {
+    logits: fakeTensor([rows, vocab], 'f32'),
+    temperature: fakeTensor([rows], 'f32'),
+    topK: fakeTensor([rows], 'i32'),
+    topP: fakeTensor([rows], 'f32'),
+    minP: fakeTensor([rows], 'f32'),
+    seeds: fakeTensor([rows], 'i64'),
+    positions: fakeTensor([rows], 'i32'),
+    ...changed,
+  };
+}
+
+test('gives scratch to as many rows as the device works on at once', () => {
+  expect(planSampling({ rows: 256, vocab: 1000 }, limits)).toMatchObject({
+    slots: 4,
+    workspaceBytes: 32_000,
+    config: { grid: [4] },
+  });
+  expect(planSampling({ rows: 2, vocab: 1000 }, limits).slots).toBe(2);
+});
+
+test('launches with every row array and the scratch of the plan', async () => {
+  const { stream, launches } = await fakeStream();
+  const result = sample(makeInput(6, 50), { stream });
+  expect([result.ids.dtype, result.logprobs.dtype]).toEqual(['i32', 'f32']);
+  expect(launches[0]).toMatchObject({
+    kernel: 'sampling',
+    params: { rows: 6, vocab: 50, slots: 4, logits_stride: 50, candidate_ids: { shape: [4, 50] } },
+  });
+});
+
+test('launches nothing for no rows, but still checks', async () => {
+  const { stream, launches } = await fakeStream();
+  expect(sample(makeInput(0, 50), { stream }).ids.shape).toEqual([0]);
+  expect(launches).toEqual([]);
+  expect(() => sample(makeInput(0, 0), { stream })).toThrow('at least one column');
+});
+
+test('refuses wrong arguments by name', async () => {
+  const { stream } = await fakeStream();
+  const refused = (changed: Record<string, Tensor>, argument: string, code: string) =>
+    expect(() => sample(makeInput(6, 50, changed), { stream })).toThrow(
+      expect.objectContaining({ operation: 'sample', argument, code }),
+    );
+  refused({ logits: fakeTensor([6, 50], 'bf16') }, 'logits', 'DENSE_DTYPE');
+  refused({ temperature: fakeTensor([5], 'f32') }, 'temperature', 'DENSE_SHAPE');
+  refused({ topK: fakeTensor([6], 'f32') }, 'topK', 'DENSE_DTYPE');
+  refused({ seeds: fakeTensor([6], 'i32') }, 'seeds', 'DENSE_DTYPE');
+  refused({ positions: fakeTensor([6, 1], 'i32') }, 'positions', 'DENSE_SHAPE');
+  refused({ minP: fakeTensor([6], 'f32', { elsewhere: true }) }, 'minP', 'DENSE_DEVICE');
+  const out = { ids: fakeTensor([6], 'i64'), logprobs: fakeTensor([6], 'f32') };
+  expect(() => sample(makeInput(6, 50), { stream, out })).toThrow('sample: out.ids must be i32');
+});
