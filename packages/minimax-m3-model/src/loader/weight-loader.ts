@@ -1,0 +1,269 @@
+/**
+ * Loads weights in two passes: first every tensor is found, checked and given its place on the
+ * device; then the bytes are read, in bounded pieces. So a missing tensor or a lack of memory shows
+ * before the first byte is read.
+ */
+
+import { type Device, type Stream, Tensor } from '@altstream/cuda-runtime';
+import { roundToBf16, widenBf16, widenMxfp8 } from './convert.js';
+import type { Conversion, LoadProgress, TensorCount } from './load-report.js';
+import { type FoundPart, findPart, findVector, type MatrixPart, mxBlock } from './matrix-part.js';
+import type { Matrix } from './model-weights.js';
+import type { StoredTensor, TensorSource } from './tensor-source.js';
+import type { Spellings } from './weight-names.js';
+
+/** How a matrix lies on the device. */
+export type MatrixStorage = 'bf16' | 'f32' | 'mxfp8';
+
+/** Largest piece read at once, in bytes. */
+const stagingBytes = 8 * 1024 * 1024;
+
+/** Bytes handed to the stream before it is waited for, so that copies do not pile up. */
+const inFlightBytes = 64 * 1024 * 1024;
+
+/** Parts of one matrix, top to bottom. */
+export type MatrixParts = readonly [MatrixPart, ...MatrixPart[]];
+
+interface Job {
+  readonly tensor: StoredTensor;
+  readonly bytes: number;
+  run(): Promise<void>;
+}
+
+/** Plans and runs the load of one checkpoint onto one stream's device. */
+export class WeightLoader {
+  readonly conversions: Conversion[] = [];
+  readonly storage: Record<MatrixStorage, number> = { bf16: 0, f32: 0, mxfp8: 0 };
+  readonly used: TensorCount = { tensors: 0, bytes: 0 };
+  readonly usedNames = new Set<string>();
+  deviceBytes = 0;
+  readonly #source: TensorSource;
+  readonly #stream: Stream;
+  readonly #device: Device;
+  readonly #jobs: Job[] = [];
+  readonly #owned: Tensor[] = [];
+  #unsynchronized = 0;
+
+  constructor(source: TensorSource, stream: Stream) {
+    this.#source = source;
+    this.#stream = stream;
+    this.#device = stream.device;
+  }
+
+  /** A vector, widened to f32. */
+  vector(spellings: Spellings, length: number): Tensor {
+    const tensor = findVector(this.#source, spellings, length);
+    const destination = this.#allocate([length], 'f32', tensor.name);
+    this.#queue(tensor, tensor.bytes, async () => {
+      const bytes = await this.#readRange(tensor, 0, tensor.bytes);
+      this.#write(destination, tensor.dtype === 'BF16' ? widenBf16(bytes) : bytes);
+    });
+    return destination;
+  }
+
+  /**
+   * Parts with equal columns, one below the other in one matrix. It stays as stored; parts of
+   * different storage, and MXFP8 parts cut inside a block, become bf16 or f32 without loss.
+   */
+  matrix(parts: MatrixParts, storage?: 'f32'): Matrix {
+    const found = parts.map((part) => findPart(this.#source, part));
+    const target = storage ?? chooseStorage(found);
+    const rows = found.reduce((sum, { rowRange }) => sum + rowRange.count, 0);
+    const columns = found[0]?.columnRange.count ?? 0;
+    const label = parts[0].spellings[0].name;
+    const isMx = target === 'mxfp8';
+    const data = this.#allocate([rows, columns], isMx ? 'e4m3' : target, label);
+    const scales = isMx
+      ? this.#allocate([rows, columns / mxBlock], 'e8m0', `${label}_scale_inv`)
+      : undefined;
+    this.storage[target]++;
+    let row = 0;
+    for (const part of found) {
+      this.#queuePart(part, target, { data, scales }, row);
+      row += part.rowRange.count;
+    }
+    return { data, scales };
+  }
+
+  /** How `matrix` would store these parts. */
+  storageOf(parts: MatrixParts): MatrixStorage {
+    return chooseStorage(parts.map((part) => findPart(this.#source, part)));
+  }
+
+  /** Reads everything that was planned. */
+  async run(onProgress?: LoadProgress, signal?: AbortSignal): Promise<void> {
+    const totalBytes = this.#jobs.reduce((sum, { bytes }) => sum + bytes, 0);
+    let bytes = 0;
+    for (const job of this.#jobs) {
+      signal?.throwIfAborted();
+      await job.run();
+      bytes += job.bytes;
+      onProgress?.({ bytes, totalBytes, tensor: job.tensor.name });
+    }
+    await this.#stream.synchronize();
+  }
+
+  /** Frees everything that was allocated. */
+  dispose(): void {
+    for (const tensor of this.#owned) tensor.dispose();
+    this.#owned.length = 0;
+  }
+
+  #queuePart(part: FoundPart, target: MatrixStorage, matrix: Matrix, row: number): void {
+    const { tensor, scales } = part;
+    if (storageOf(tensor) !== target) {
+      const { name, dtype } = tensor;
+      const reason = reasonOf(part, target);
+      this.conversions.push({ tensor: name, from: dtype, to: target, reason });
+    }
+    const bytesOf = (stored: StoredTensor) =>
+      (stored.bytes / storedRows(stored)) * part.rowRange.count;
+    if (target === 'mxfp8' && scales && matrix.scales) {
+      const { data, scales: scalesTo } = matrix;
+      const { rowRange, columnRange, firstRow } = part;
+      this.#queue(tensor, bytesOf(tensor), () =>
+        this.#copyRows({ stored: tensor, firstRow, rowRange, columnRange }, data, row),
+      );
+      const blocks = { start: columnRange.start / mxBlock, count: columnRange.count / mxBlock };
+      this.#queue(scales, bytesOf(scales), () =>
+        this.#copyRows({ stored: scales, firstRow, rowRange, columnRange: blocks }, scalesTo, row),
+      );
+      return;
+    }
+    if (scales) this.#queue(scales, bytesOf(scales), async () => {});
+    this.#queue(tensor, bytesOf(tensor), () => this.#convertRows(part, target, matrix.data, row));
+  }
+
+  /** Moves rows as they are. */
+  async #copyRows(from: StoredRows, to: Tensor, toRow: number): Promise<void> {
+    for await (const { bytes, done, rows } of this.#pieces(from)) {
+      this.#write(to.slice(0, toRow + done, toRow + done + rows), bytes);
+      await this.#settle();
+    }
+  }
+
+  /** Moves rows through f32 into another storage. */
+  async #convertRows(
+    part: FoundPart,
+    target: MatrixStorage,
+    to: Tensor,
+    toRow: number,
+  ): Promise<void> {
+    const { tensor: stored, scales, rowRange, columnRange, columns, firstRow } = part;
+    const whole = { start: 0, count: columns };
+    for await (const { bytes, done, rows } of this.#pieces({
+      stored,
+      firstRow,
+      rowRange,
+      columnRange: scales ? whole : columnRange,
+    })) {
+      let values: ArrayBufferView = bytes;
+      if (scales) {
+        const perRow = columns / mxBlock;
+        const start = (firstRow + rowRange.start + done) * perRow;
+        const scaleBytes = await this.#readRange(scales, start, rows * perRow);
+        values = cutColumns(widenMxfp8(bytes, scaleBytes), columns, columnRange);
+        if (target === 'bf16') values = roundToBf16(values as Float32Array);
+      } else if (target === 'f32' && stored.dtype === 'BF16') values = widenBf16(bytes);
+      this.#write(to.slice(0, toRow + done, toRow + done + rows), values);
+      await this.#settle();
+    }
+  }
+
+  /** Reads rows in pieces of whole rows, cut to the columns that are wanted. */
+  async *#pieces({ stored, firstRow, rowRange, columnRange }: StoredRows) {
+    const rowBytes = stored.bytes / storedRows(stored);
+    const columns = stored.shape.at(-1) ?? 0;
+    const elementBytes = rowBytes / columns;
+    const rowsPerPiece = Math.max(1, Math.floor(stagingBytes / rowBytes));
+    for (let done = 0; done < rowRange.count; done += rowsPerPiece) {
+      const rows = Math.min(rowsPerPiece, rowRange.count - done);
+      const start = (firstRow + rowRange.start + done) * rowBytes;
+      const bytes = await this.#readRange(stored, start, rows * rowBytes);
+      const byteRange = {
+        start: columnRange.start * elementBytes,
+        count: columnRange.count * elementBytes,
+      };
+      yield { bytes: cutColumns(bytes, rowBytes, byteRange), done, rows };
+    }
+  }
+
+  async #readRange(stored: StoredTensor, start: number, bytes: number): Promise<Uint8Array> {
+    const staging = new Uint8Array(bytes);
+    await this.#source.read(stored, start, staging);
+    return staging;
+  }
+
+  #allocate(shape: readonly number[], dtype: Tensor['dtype'], label: string): Tensor {
+    const tensor = Tensor.allocate(this.#device, shape, dtype, { stream: this.#stream, label });
+    this.#owned.push(tensor);
+    this.deviceBytes += tensor.bytes;
+    return tensor;
+  }
+
+  #queue(tensor: StoredTensor, bytes: number, run: () => Promise<void>): void {
+    if (!this.usedNames.has(tensor.name)) this.used.tensors++;
+    this.usedNames.add(tensor.name);
+    this.used.bytes += bytes;
+    this.#jobs.push({ tensor, bytes, run });
+  }
+
+  #write(to: Tensor, values: ArrayBufferView): void {
+    this.#stream.write(to, values);
+    this.#unsynchronized += values.byteLength;
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#unsynchronized < inFlightBytes) return;
+    await this.#stream.synchronize();
+    this.#unsynchronized = 0;
+  }
+}
+
+/** Rows of a stored tensor, seen as a matrix. */
+interface StoredRows {
+  readonly stored: StoredTensor;
+  readonly firstRow: number;
+  readonly rowRange: { readonly start: number; readonly count: number };
+  readonly columnRange: { readonly start: number; readonly count: number };
+}
+
+function chooseStorage(found: readonly FoundPart[]): MatrixStorage {
+  const types = new Set(found.map(({ tensor }) => tensor.dtype));
+  if (types.has('F32')) return 'f32';
+  if (!types.has('F8_E4M3') || types.size > 1) return 'bf16';
+  return found.every(isWholeBlocks) ? 'mxfp8' : 'bf16';
+}
+
+function isWholeBlocks({ columnRange: { start, count } }: FoundPart): boolean {
+  return start % mxBlock === 0 && count % mxBlock === 0;
+}
+
+function reasonOf(part: FoundPart, target: MatrixStorage): string {
+  if (!isWholeBlocks(part)) return `this rank's columns cut a block of ${mxBlock}`;
+  return target === 'f32' ? 'kept in f32' : 'parts of one matrix are stored differently';
+}
+
+function storageOf(tensor: StoredTensor): MatrixStorage {
+  return tensor.dtype === 'F8_E4M3' ? 'mxfp8' : tensor.dtype === 'F32' ? 'f32' : 'bf16';
+}
+
+function storedRows(tensor: StoredTensor): number {
+  return tensor.shape.slice(0, -1).reduce((product, size) => product * size, 1);
+}
+
+/** The wanted columns of every row, dense. The array itself when that is all of it. */
+function cutColumns<T extends Uint8Array | Float32Array>(
+  values: T,
+  columns: number,
+  { start, count }: { readonly start: number; readonly count: number },
+): T {
+  if (count === columns) return values;
+  const rows = values.length / columns;
+  const cut = values.slice(0, rows * count) as T;
+  for (let row = 0; row < rows; row++) {
+    const first = row * columns + start;
+    cut.set(values.subarray(first, first + count), row * count);
+  }
+  return cut;
+}
