@@ -1,0 +1,89 @@
+import type { Stream, Tensor } from '@altstream/cuda-runtime';
+import { ArgumentChecks, activationDTypes } from './checks.js';
+import { planKvWrite } from './kv-write.plan.js';
+import { attentionKernel } from './module.js';
+
+/** Tensors of `kvWrite`. */
+export interface KvWriteInput {
+  /** bf16|f32 [tokens, kvHeads, headDim], rows may be apart. */
+  readonly k: Tensor;
+  /** As k; a view of a fused projection may be given (`headsView`). */
+  readonly v: Tensor;
+  /** As k, [tokens, 1, indexDim] or [tokens, indexDim]; with `indexKeys` or not at all. */
+  readonly indexK?: Tensor | undefined;
+  /** i32 [tokens], page · pageTokens + offset; −1 or outside the cache: the token is skipped. */
+  readonly slots: Tensor;
+  /** [pages, pageTokens, kvHeads, headDim], dtype of k; written. */
+  readonly kCache: Tensor;
+  /** As kCache; written. */
+  readonly vCache: Tensor;
+  /** [pages, pageTokens, indexDim], dtype of k; written. */
+  readonly indexKeys?: Tensor | undefined;
+}
+
+/**
+ * Writes the keys, values and index keys of a step into their cache slots. Copies, no arithmetic.
+ * Two tokens of one call must not name the same slot.
+ *
+ * @throws ShapeError, DTypeError, ArgumentRangeError, DeviceError, NotLoadedError
+ * @see docs/kv-write.md
+ */
+export function kvWrite(input: KvWriteInput, { stream }: { readonly stream: Stream }): void {
+  const { k, v, indexK, slots, kCache, vCache, indexKeys } = input;
+  const shape = checkKvWrite(input, stream);
+  if (shape.tokens === 0 || shape.cacheSlots === 0) return;
+  const plan = planKvWrite(shape);
+  stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
+    k,
+    v,
+    index_k: indexK ?? null,
+    slots,
+    k_cache: kCache,
+    v_cache: vCache,
+    index_cache: indexKeys ?? null,
+    k_stride: k.strides[0] ?? 0,
+    v_stride: v.strides[0] ?? 0,
+    index_k_stride: indexK?.strides[0] ?? 0,
+    cache_slots: shape.cacheSlots,
+    tokens: shape.tokens,
+    width: shape.width,
+    index_dim: shape.indexDim,
+  });
+}
+
+function checkKvWrite(input: KvWriteInput, stream: Stream) {
+  const { k, v, indexK, slots, kCache, vCache, indexKeys } = input;
+  const checks = new ArgumentChecks('kvWrite', stream);
+  const dtypes = [k.dtype];
+  checks.tensor('k', k, {
+    dtypes: activationDTypes,
+    shape: ['tokens', 'kvHeads', 'headDim'],
+    rowStrided: true,
+  });
+  const tokens = k.shape[0] ?? 0;
+  const kvHeads = checks.size('k', k, 1, 'kvHeads');
+  const headDim = checks.size('k', k, 2, 'headDim');
+  checks.tensor('v', v, { dtypes, shape: [tokens, kvHeads, headDim], rowStrided: true });
+  checks.tensor('slots', slots, { dtypes: ['i32'], shape: [tokens] });
+  checks.tensor('kCache', kCache, { dtypes, shape: ['pages', 'pageTokens', kvHeads, headDim] });
+  const [pages = 0, pageTokens = 0] = kCache.shape;
+  checks.tensor('vCache', vCache, { dtypes, shape: kCache.shape });
+  if ((indexK === undefined) !== (indexKeys === undefined)) {
+    const missing = indexK ? 'indexKeys' : 'indexK';
+    throw checks.rangeError(
+      missing,
+      'is missing: give `indexK` and its cache `indexKeys` or none.',
+    );
+  }
+  let indexDim = 0;
+  if (indexK && indexKeys) {
+    checks.tensor('indexKeys', indexKeys, { dtypes, shape: [pages, pageTokens, 'indexDim'] });
+    indexDim = checks.size('indexKeys', indexKeys, 2, 'indexDim');
+    const middle = indexK.rank === 3 ? [1] : [];
+    const shape = [tokens, ...middle, indexDim];
+    checks.tensor('indexK', indexK, { dtypes, shape, rowStrided: true });
+  }
+  const dtype = k.dtype === 'f32' ? ('f32' as const) : ('bf16' as const);
+  const cacheSlots = pages * pageTokens;
+  return { tokens, dtype, cacheSlots, width: kvHeads * headDim, indexDim };
+}

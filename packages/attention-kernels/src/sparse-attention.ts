@@ -1,0 +1,59 @@
+import type { Tensor } from '@altstream/cuda-runtime';
+import {
+  type AttentionInput,
+  type AttentionOptions,
+  attentionParams,
+  checkAttention,
+} from './attention-input.js';
+import { ArgumentChecks } from './checks.js';
+import { attentionKernel } from './module.js';
+import { planSparseAttention } from './sparse-attention.plan.js';
+
+/** Tensors of `sparseAttention`. */
+export interface SparseAttentionInput extends AttentionInput {
+  /** i32 [kvHeads, tokens, topkBlocks] of `selectBlocks`: ascending block ids, −1 at the end. */
+  readonly blocks: Tensor;
+}
+
+/**
+ * Causal attention of each token and KV head to the keys of its own list of blocks; a block is a
+ * page. Otherwise as `pagedAttention`, and bit for bit the same when the list has every block.
+ *
+ * @returns [tokens, heads · headDim], dtype of q
+ * @throws ShapeError, DTypeError, ArgumentRangeError, DeviceError, NotLoadedError
+ * @see docs/sparse-attention.md
+ */
+export function sparseAttention(input: SparseAttentionInput, options: AttentionOptions): Tensor {
+  const { stream, allocator = stream } = options;
+  const { blocks } = input;
+  const checks = new ArgumentChecks('sparseAttention', stream);
+  const shape = checkAttention(checks, input, options);
+  const { tokens, heads, kvHeads, headDim } = shape;
+  checkBlocks(checks, blocks, tokens, kvHeads);
+  const out =
+    options.out ?? allocator.tensor([tokens, heads * headDim], shape.dtype, 'sparseAttention');
+  if (tokens === 0) return out;
+  const plan = planSparseAttention(shape);
+  stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
+    ...attentionParams(input, shape, out),
+    blocks,
+    topk_blocks: checks.size('blocks', blocks, 2, 'topkBlocks'),
+  });
+  return out;
+}
+
+function checkBlocks(
+  checks: ArgumentChecks,
+  blocks: Tensor,
+  tokens: number,
+  kvHeads: number,
+): void {
+  if (blocks.rank === 3 && blocks.shape[1] === tokens && blocks.shape[0] !== kvHeads) {
+    const detail =
+      `has the lists of ${blocks.shape[0]} index heads, but the cache has ${kvHeads} KV heads. ` +
+      'MSA selects once per KV head: use as many index heads, do not reduce over them.';
+    throw checks.shapeError('blocks', detail);
+  }
+  checks.tensor('blocks', blocks, { dtypes: ['i32'], shape: [kvHeads, tokens, 'topkBlocks'] });
+  checks.size('blocks', blocks, 2, 'topkBlocks');
+}
