@@ -1,0 +1,10 @@
+// Dot products of the experts for AVX-512 and BF16.
+
+#include "body/expert_dots.h"
+#include "dense_kernels/dot_block_avx512.h"
+
+const DotBlockFunction kExpertDotsAvx512[3][2] = {
+    {dot_block_mxfp8_bf16_avx512, dot_block_mxfp8_f32_avx512},
+    {dot_block_bf16_bf16_avx512, dot_block_bf16_f32_avx512},
+    {dot_block_f32_bf16_avx512, dot_block_f32_f32_avx512},
+};

@@ -1,0 +1,21 @@
+/* Weighted sum of the experts' outputs per token. Order and rounding: docs/finalize.md.
+ * Read by the C++ compiler, by nvcc and by the manifest generator. */
+#ifndef MOE_KERNELS_FINALIZE_H
+#define MOE_KERNELS_FINALIZE_H
+
+#include <stdint.h>
+
+/* kernel finalize_f32 FinalizeParams block=256 */
+/* kernel finalize_bf16 FinalizeParams block=256 */
+typedef struct FinalizeParams {
+  const void* expert_out; /* r bf16|f32 [rows, hidden] down projections in permuted order */
+  const void* slots;      /* r i32 [tokens, k] (token, slot) -> permuted row, -1 = skipped */
+  const void* weights;    /* r f32 [tokens, k] router weights */
+  void* out;              /* w bf16|f32 [tokens, hidden] zeros where no slot is local */
+  int32_t tokens;         /* rows of out */
+  int32_t k;              /* slots per token */
+  int32_t hidden;         /* columns */
+  float scale;            /* multiplied into the finished sum before rounding */
+} FinalizeParams;
+
+#endif

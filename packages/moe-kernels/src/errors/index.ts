@@ -1,0 +1,6 @@
+export { ArgumentRangeError } from './argument-range-error.js';
+export { ConfigurationError } from './configuration-error.js';
+export { DTypeError } from './dtype-error.js';
+export { MoeKernelsError } from './moe-kernels-error.js';
+export { NotLoadedError } from './not-loaded-error.js';
+export { ShapeError, type ShapeFacts } from './shape-error.js';

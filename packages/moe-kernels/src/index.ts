@@ -1,0 +1,37 @@
+export {
+  ArgumentRangeError,
+  ConfigurationError,
+  DTypeError,
+  MoeKernelsError,
+  NotLoadedError,
+  ShapeError,
+} from './errors/index.js';
+export type { ExpertRange } from './expert-range.js';
+export type { ExpertWeight, WeightFormat } from './expert-weight.js';
+export { type ExpertsDownInput, expertsDown } from './experts-down.js';
+export { type ExpertsGateUpInput, type ExpertsOptions, expertsGateUp } from './experts-gate-up.js';
+export { type FinalizeInput, type FinalizeOptions, finalize } from './finalize.js';
+export type { KernelPlan } from './kernel-plan.js';
+export { loadMoeKernels } from './module.js';
+export {
+  type PdlChooser,
+  type PdlConfig,
+  type PdlDecision,
+  PdlPolicy,
+} from './pdl.js';
+export type { PdlDtype, PdlLimit } from './pdl-limits.js';
+export type { Permutation } from './permutation.js';
+export { type PermuteOptions, permute } from './permute.js';
+export {
+  RoutedExperts,
+  type RoutedExpertsConfig,
+  type RoutedExpertsInput,
+  type RoutedExpertsOptions,
+  type RoutedExpertsReport,
+  type RoutedExpertsWeights,
+} from './routed-experts.js';
+export type { RoutedExpertsPlan } from './routed-experts.plan.js';
+export { type RoutingMethod, routingMethods } from './routing-method.js';
+export type { SwigluConfig } from './swiglu-config.js';
+export { type TopkInput, type TopkOptions, type TopkResult, topk } from './topk.js';
+export type { ScaleOwner, TopkConfig } from './topk-config.js';

@@ -1,0 +1,44 @@
+import type { DeviceLimits } from '@altstream/cuda-runtime';
+import { planExpertsDown } from './experts-down.plan.js';
+import { type ExpertsShape, planExpertsGateUp } from './experts-gate-up.plan.js';
+import { planFinalize } from './finalize.plan.js';
+import type { KernelPlan } from './kernel-plan.js';
+import type { PdlChooser } from './pdl.js';
+import { planPermute } from './permute.plan.js';
+
+/** Everything that one call will launch, in order. */
+export interface RoutedExpertsPlan {
+  /** permute, gate and up, down, finalize; none without tokens. */
+  readonly steps: readonly KernelPlan[];
+  /** Intermediate tensors taken from the allocator. */
+  readonly workspaceBytes: number;
+  /** What was not taken, and why. */
+  readonly refused: readonly { readonly path: string; readonly reason: string }[];
+}
+
+/** Pure: same shape and device, same plan. */
+export function planRoutedExperts(
+  shape: ExpertsShape,
+  device: DeviceLimits,
+  pdl: PdlChooser,
+): RoutedExpertsPlan {
+  const { tokens, hidden, activations } = shape;
+  const steps = [
+    planPermute(shape, device, pdl),
+    planExpertsGateUp(shape, device, pdl),
+    planExpertsDown(shape, device, pdl),
+    planFinalize({ tokens, hidden, dtype: activations }, device, pdl),
+  ];
+  return {
+    steps: tokens === 0 ? [] : steps,
+    workspaceBytes: workspaceBytes(shape),
+    refused: [{ path: 'W8A8', reason: 'activations are not quantised by these kernels' }],
+  };
+}
+
+function workspaceBytes(shape: ExpertsShape): number {
+  const slots = shape.tokens * shape.k;
+  const elementBytes = shape.activations === 'bf16' ? 2 : 4;
+  const maps = (shape.localExperts + 1 + 2 * slots) * 4;
+  return maps + slots * (shape.intermediate + shape.hidden) * elementBytes;
+}

@@ -1,0 +1,250 @@
+import type { DeviceLimits, Stream, Tensor, TensorAllocator } from '@altstream/cuda-runtime';
+import { activationDtype, checkFinite, checkTensor } from './checks.js';
+import { ArgumentRangeError } from './errors/index.js';
+import { type ExpertRange, resolveExpertRange } from './expert-range.js';
+import {
+  checkExpertWeight,
+  type ExpertWeight,
+  pdlDtypeOf,
+  type WeightFormat,
+  weightFormat,
+} from './expert-weight.js';
+import { expertsDown } from './experts-down.js';
+import { expertsGateUp } from './experts-gate-up.js';
+import type { ExpertsShape } from './experts-gate-up.plan.js';
+import { finalize } from './finalize.js';
+import { type PdlConfig, PdlPolicy } from './pdl.js';
+import { permute } from './permute.js';
+import { planRoutedExperts, type RoutedExpertsPlan } from './routed-experts.plan.js';
+import { resolveSwiglu, type SwigluConfig } from './swiglu-config.js';
+import type { TopkResult } from './topk.js';
+
+/** Stacked weights of the local experts; owned by the `RoutedExperts` made of them. */
+export interface RoutedExpertsWeights {
+  /** [localExperts, 2 · intermediate, hidden]: gate rows (w1), then up rows (w3). */
+  readonly w13: ExpertWeight;
+  /** [localExperts, hidden, intermediate]. */
+  readonly w2: ExpertWeight;
+}
+
+/** What is fixed for the life of the experts. */
+export interface RoutedExpertsConfig extends ExpertRange {
+  /** Default: alpha 1.702, beta 1, limit 7. */
+  readonly swiglu?: SwigluConfig;
+  /** Multiplied into the routed sum: the routed scaling factor with scaleOwner 'output'. Default 1. */
+  readonly outputScale?: number;
+  /** Programmatic launches; the environment is read here, once. */
+  readonly pdl?: PdlConfig;
+}
+
+/** What one call needs. */
+export interface RoutedExpertsInput {
+  /** [tokens, hidden] f32 or bf16. */
+  readonly hidden: Tensor;
+  /** From `topk`, or ids [tokens, k] i32 and weights [tokens, k] f32 of any origin. */
+  readonly topk: Pick<TopkResult, 'ids' | 'weights' | 'scaledBy'>;
+}
+
+/** Where and how one call runs. */
+export interface RoutedExpertsOptions {
+  readonly stream: Stream;
+  /** Of the output and the intermediates; default the stream. */
+  readonly allocator?: TensorAllocator;
+  /** [tokens, hidden] to write instead of a new tensor. */
+  readonly out?: Tensor;
+  /** Wins over the instance's. */
+  readonly pdl?: PdlConfig;
+}
+
+/** What was chosen, for people and logs. */
+export interface RoutedExpertsReport {
+  readonly numExperts: number;
+  readonly localExpertOffset: number;
+  readonly localExperts: number;
+  readonly hidden: number;
+  readonly intermediate: number;
+  readonly weights: WeightFormat;
+  /** Weights are widened exactly; activations keep their dtype. */
+  readonly mode: 'W8A16' | 'W16A16' | 'W32A16';
+  readonly layout: 'row-major';
+  readonly weightBytes: number;
+  readonly swiglu: Required<SwigluConfig>;
+  readonly outputScale: number;
+  /** Of the last call; absent before the first. */
+  readonly lastPlan?: RoutedExpertsPlan;
+}
+
+interface LastCall {
+  readonly shape: ExpertsShape;
+  readonly device: DeviceLimits;
+  readonly pdl: PdlConfig;
+}
+
+const operation = 'RoutedExperts';
+const modes = { mxfp8: 'W8A16', bf16: 'W16A16', f32: 'W32A16' } as const;
+
+/**
+ * The routed experts of one layer: permute → gate and up with SwiGLU-OAI → down → finalize, with
+ * the weights that they own. Nothing waits and nothing is allocated but from the allocator, so a
+ * call can be captured.
+ *
+ * The result of a token does not depend on the other tokens of the call, bit for bit.
+ */
+export class RoutedExperts implements Disposable {
+  readonly #weights: RoutedExpertsWeights;
+  readonly #config: RoutedExpertsConfig;
+  readonly #range: { readonly offset: number; readonly local: number };
+  readonly #swiglu: Required<SwigluConfig>;
+  readonly #outputScale: number;
+  readonly #policy: PdlPolicy;
+  readonly #format: WeightFormat;
+  #last: LastCall | undefined;
+
+  /** @throws ShapeError, DTypeError, ArgumentRangeError, ConfigurationError */
+  constructor(weights: RoutedExpertsWeights, config: RoutedExpertsConfig) {
+    this.#range = resolveExpertRange(config, operation);
+    this.#swiglu = resolveSwiglu(config.swiglu ?? {}, operation);
+    this.#outputScale = config.outputScale ?? 1;
+    checkFinite(operation, 'outputScale', this.#outputScale);
+    checkWeights(weights, this.#range.local);
+    this.#policy = new PdlPolicy(config.pdl);
+    this.#format = weightFormat(weights.w13);
+    this.#weights = weights;
+    this.#config = config;
+  }
+
+  /** Columns of the input and the output. */
+  get hidden(): number {
+    return this.#weights.w2.data.shape[1] ?? 0;
+  }
+
+  /** Channels between the projections. */
+  get intermediate(): number {
+    return this.#weights.w2.data.shape[2] ?? 0;
+  }
+
+  /**
+   * The weighted sum of each token's local experts; zeros where a token has none.
+   *
+   * @returns [tokens, hidden] in the dtype of `hidden`
+   * @throws ShapeError, DTypeError, ArgumentRangeError, ConfigurationError, NotLoadedError
+   */
+  forward(input: RoutedExpertsInput, options: RoutedExpertsOptions): Tensor {
+    const { hidden, topk } = input;
+    const { stream, allocator = stream, out } = options;
+    this.#check(input, stream);
+    const pdl = this.#policy.chooser(pdlDtypeOf(this.#format), options.pdl);
+    this.#last = {
+      shape: this.#shape(input),
+      device: stream.device.limits,
+      pdl: options.pdl ?? {},
+    };
+    const common = { stream, allocator, pdl };
+    const permutation = permute(topk.ids, this.#config, common);
+    const { w13, w2 } = this.#weights;
+    const y = expertsGateUp({ hidden, w13, permutation }, this.#swiglu, common);
+    const expertOut = expertsDown({ y, w2, permutation }, common);
+    const { slots } = permutation;
+    return finalize(
+      { expertOut, slots, weights: topk.weights },
+      { ...common, scale: this.#outputScale, ...(out ? { out } : {}) },
+    );
+  }
+
+  /** What was chosen and what was refused, and why. */
+  describe(): RoutedExpertsReport {
+    const { w13, w2 } = this.#weights;
+    const report = {
+      numExperts: this.#config.numExperts,
+      localExpertOffset: this.#range.offset,
+      localExperts: this.#range.local,
+      hidden: this.hidden,
+      intermediate: this.intermediate,
+      weights: this.#format,
+      mode: modes[this.#format],
+      layout: 'row-major' as const,
+      weightBytes: weightBytes(w13) + weightBytes(w2),
+      swiglu: this.#swiglu,
+      outputScale: this.#outputScale,
+    };
+    if (this.#last === undefined) return report;
+    const { shape, device, pdl } = this.#last;
+    const chooser = this.#policy.chooser(pdlDtypeOf(this.#format), pdl);
+    return { ...report, lastPlan: planRoutedExperts(shape, device, chooser) };
+  }
+
+  /** Releases the weights; safe to call twice. */
+  dispose(): void {
+    for (const { data, scales } of [this.#weights.w13, this.#weights.w2]) {
+      data.dispose();
+      scales?.dispose();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  #check({ hidden, topk }: RoutedExpertsInput, stream: Stream): void {
+    const hiddenRule = {
+      dtypes: ['f32', 'bf16'] as const,
+      shape: [null, this.hidden],
+      dimensions: ['tokens', 'hidden'],
+    };
+    checkTensor(operation, 'hidden', hidden, hiddenRule, stream);
+    const dimensions = ['tokens', 'k'];
+    const idsShape = [hidden.shape[0] ?? 0, null];
+    const idsRule = { dtypes: ['i32'] as const, shape: idsShape, dimensions };
+    checkTensor(operation, 'topk.ids', topk.ids, idsRule, stream);
+    const weightsRule = { dtypes: ['f32'] as const, shape: topk.ids.shape, dimensions };
+    checkTensor(operation, 'topk.weights', topk.weights, weightsRule, stream);
+    const { scaledBy = 1 } = topk;
+    if (scaledBy === 1 || this.#outputScale === 1) return;
+    throw new ArgumentRangeError(
+      operation,
+      `the routed scaling factor would be applied twice: topk.weights contain ${scaledBy} and outputScale is ${this.#outputScale}; route with scaleOwner 'output' or leave outputScale at 1`,
+    );
+  }
+
+  #shape({ hidden, topk }: RoutedExpertsInput): ExpertsShape {
+    return {
+      tokens: hidden.shape[0] ?? 0,
+      k: topk.ids.shape[1] ?? 0,
+      localExperts: this.#range.local,
+      hidden: this.hidden,
+      intermediate: this.intermediate,
+      weights: this.#format,
+      activations: activationDtype(hidden.dtype),
+    };
+  }
+}
+
+function checkWeights({ w13, w2 }: RoutedExpertsWeights, experts: number): void {
+  const [, hidden = 0, intermediate = 0] = w2.data.shape;
+  const w2Rule = {
+    argument: 'w2',
+    experts,
+    rows: null,
+    rowsName: 'hidden',
+    columns: null,
+    columnsName: 'intermediate',
+  };
+  checkExpertWeight(operation, w2, w2Rule, w2.data);
+  const w13Rule = {
+    argument: 'w13',
+    experts,
+    rows: 2 * intermediate,
+    rowsName: '2 · intermediate',
+    columns: hidden,
+    columnsName: 'hidden',
+  };
+  checkExpertWeight(operation, w13, w13Rule, w2.data);
+  if (w13.data.dtype !== w2.data.dtype) {
+    const problem = `w13 and w2 must have one format, got ${w13.data.dtype} and ${w2.data.dtype}`;
+    throw new ArgumentRangeError(operation, problem);
+  }
+}
+
+function weightBytes({ data, scales }: ExpertWeight): number {
+  return data.bytes + (scales?.bytes ?? 0);
+}
