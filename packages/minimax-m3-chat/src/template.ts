@@ -1,0 +1,179 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
+import { TemplateError } from './errors/index.js';
+import { jinjaGlobals, RaisedByTemplate } from './template/jinja-globals.js';
+import type { ChatMessage, ToolDefinition } from './template/messages.js';
+import { prepareMessages } from './template/prepare-messages.js';
+import { type FencedText, UserTextFence } from './template/user-text-fence.js';
+
+const maxPromptChars = 64 * 1024 * 1024;
+const plainKeys = new Set(['role']);
+
+/** What a template is rendered with. */
+export interface RenderInput {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly ToolDefinition[];
+  /** End with the marker that begins the assistant's turn. Default true. */
+  readonly addGenerationPrompt?: boolean;
+  /** `chat_template_kwargs` of the request, for example `{ thinking_mode: 'enabled' }`. */
+  readonly kwargs?: Readonly<Record<string, unknown>>;
+}
+
+/** A rendered prompt; give it to `ChatTokenizer.encodePrompt`. */
+export type RenderedPrompt = FencedText;
+
+/** A parsed `chat_template.jinja` of a checkpoint. */
+export class ChatTemplate {
+  readonly #program: ReturnType<typeof parse>;
+  readonly #controlTexts: readonly string[];
+
+  /**
+   * @param source  Jinja text
+   * @param controlTexts  literals of the tokenizer's added tokens (`ChatTokenizer.addedTexts`)
+   * @throws TemplateError `CHAT_TEMPLATE_SYNTAX`
+   */
+  constructor(source: string, controlTexts: readonly string[]) {
+    this.#controlTexts = controlTexts;
+    try {
+      this.#program = parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }));
+    } catch (cause) {
+      throw new TemplateError(
+        'CHAT_TEMPLATE_SYNTAX',
+        `chat template: cannot be parsed (${(cause as Error).message}); ` +
+          'check chat_template.jinja of the checkpoint',
+        { cause },
+      );
+    }
+  }
+
+  /**
+   * Renders a dialogue. Text that came with the request can never become a control token.
+   * @throws TemplateError: `CHAT_TEMPLATE_INPUT` (malformed messages), `CHAT_TEMPLATE_RAISED` (the
+   *   template refused them), `CHAT_TEMPLATE_FAILED`, `CHAT_TEMPLATE_TOO_LARGE`,
+   *   `CHAT_TEMPLATE_FENCE`
+   */
+  render(input: RenderInput): RenderedPrompt {
+    const globals = jinjaGlobals(new Date());
+    const kwargs = input.kwargs ?? {};
+    const given = {
+      messages: prepareMessages(input.messages),
+      tools: input.tools !== undefined && input.tools.length > 0 ? input.tools : null,
+    };
+    checkKwargs(kwargs, { ...globals, ...given, add_generation_prompt: true });
+    checkSize([given, kwargs]);
+    const fence = new UserTextFence(this.#controlTexts);
+    const rendered = this.#run({
+      ...globals,
+      ...(fence.wrap(kwargs) as Record<string, unknown>),
+      messages: fence.wrap(given.messages, plainKeys),
+      tools: fence.wrap(given.tools),
+      add_generation_prompt: input.addGenerationPrompt !== false,
+    });
+    return fence.remove(rendered);
+  }
+
+  #run(variables: Record<string, unknown>): string {
+    const environment = new Environment();
+    for (const [name, value] of Object.entries(variables)) environment.set(name, value);
+    try {
+      return String(new Interpreter(environment).run(this.#program).value);
+    } catch (cause) {
+      if (cause instanceof RaisedByTemplate) {
+        throw new TemplateError(
+          'CHAT_TEMPLATE_RAISED',
+          `render: the chat template refused the messages: ${cause.message}`,
+          { cause },
+        );
+      }
+      throw new TemplateError(
+        'CHAT_TEMPLATE_FAILED',
+        `render: the chat template failed (${(cause as Error).message})`,
+        { cause },
+      );
+    }
+  }
+}
+
+/**
+ * Loads the template of a checkpoint folder: `chat_template.jinja`, else `chat_template` of
+ * tokenizer_config.json.
+ * @throws TemplateError `CHAT_TEMPLATE_MISSING`, `CHAT_TEMPLATE_SYNTAX`
+ */
+export async function loadTemplate(
+  folder: string,
+  controlTexts: readonly string[],
+): Promise<ChatTemplate> {
+  const source =
+    (await readOptional(join(folder, 'chat_template.jinja'))) ??
+    templateOfConfig(await readOptional(join(folder, 'tokenizer_config.json')));
+  if (source === undefined) {
+    throw new TemplateError(
+      'CHAT_TEMPLATE_MISSING',
+      `loadTemplate: ${folder} has neither chat_template.jinja nor a chat_template in ` +
+        'tokenizer_config.json; copy chat_template.jinja from the checkpoint',
+    );
+  }
+  return new ChatTemplate(source, controlTexts);
+}
+
+async function readOptional(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new TemplateError('CHAT_TEMPLATE_MISSING', `loadTemplate: cannot read ${path}`, {
+      cause,
+    });
+  }
+}
+
+/** Either one text, or a list of named texts of which `default` counts. */
+function templateOfConfig(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  let template: unknown;
+  try {
+    template = (JSON.parse(text) as { chat_template?: unknown } | null)?.chat_template;
+  } catch (cause) {
+    throw new TemplateError(
+      'CHAT_TEMPLATE_MISSING',
+      'loadTemplate: tokenizer_config.json is not JSON',
+      {
+        cause,
+      },
+    );
+  }
+  if (typeof template === 'string') return template;
+  if (!Array.isArray(template)) return undefined;
+  const named = template as { name?: unknown; template?: unknown }[];
+  const chosen = named.find((entry) => entry?.name === 'default')?.template;
+  return typeof chosen === 'string' ? chosen : undefined;
+}
+
+function checkKwargs(kwargs: Readonly<Record<string, unknown>>, reserved: object): void {
+  const taken = Object.keys(kwargs).find((name) => Object.hasOwn(reserved, name));
+  if (taken === undefined) return;
+  throw new TemplateError(
+    'CHAT_TEMPLATE_INPUT',
+    `render: \`kwargs.${taken}\` is a name of the template itself; rename it, or pass its value ` +
+      'through the request field of that name',
+  );
+}
+
+function checkSize(value: unknown): void {
+  const chars = countChars(value, 0);
+  if (chars <= maxPromptChars) return;
+  throw new TemplateError(
+    'CHAT_TEMPLATE_TOO_LARGE',
+    `render: the messages have ${chars} characters, at most ${maxPromptChars} are rendered`,
+  );
+}
+
+function countChars(value: unknown, depth: number): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null || depth > 200) return 0;
+  let chars = 0;
+  for (const [key, item] of Object.entries(value))
+    chars += key.length + countChars(item, depth + 1);
+  return chars;
+}
