@@ -1,0 +1,264 @@
+/**
+ * What a user of the runtime holds: runtime, device, stream, memory, kernels. These seven refer to
+ * each other, so they are declared together; each is filled by one file of the same name. All calls
+ * enqueue or read cached state and return at once, except those named `…Sync` and those that return
+ * a promise (specification 2).
+ */
+import type { DType } from './dtype.js';
+import type { CaptureOptions } from './graph/capture-options.js';
+import type { Graph } from './graph/graph.js';
+import type { KernelAttributes } from './launch/kernel-attributes.js';
+import type { LaunchConfig } from './launch/launch-config.js';
+import type { ParamsLayout } from './launch/params-layout.js';
+import type { DeviceLimits } from './limits.js';
+import type { HostBuffer } from './memory/host-buffer.js';
+import type { RuntimeReport, RuntimeStats } from './report.js';
+import type { Event } from './stream/event.js';
+import type { Trace } from './trace/trace.js';
+
+/** Names a native record; only this package uses it. */
+type NativeHandle = number;
+
+/**
+ * Memory of a device, without an address in JavaScript. Disposing ends this object at once and
+ * frees the memory after all work that uses it (docs/lifetimes.md).
+ */
+export interface DeviceBuffer extends Disposable {
+  readonly device: Device;
+  /** Size in bytes; 0 is legal. */
+  readonly bytes: number;
+  /** Name for error messages, races and pictures; may be empty. */
+  readonly label: string;
+  readonly isDisposed: boolean;
+  dispose(): void;
+  /** @internal */
+  use(api: string): NativeHandle;
+}
+
+/**
+ * A view of device memory. Views share the buffer; only the tensor that allocated a buffer disposes
+ * it. Made by `Tensor.allocate`, `Tensor.of` or a `TensorAllocator`.
+ */
+export interface Tensor extends Disposable {
+  readonly buffer: DeviceBuffer;
+  readonly device: Device;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** Elements from one index to the next, per dimension. */
+  readonly strides: readonly number[];
+  /** Bytes from the start of the buffer. */
+  readonly byteOffset: number;
+  readonly rank: number;
+  /** Product of the shape. */
+  readonly elements: number;
+  /** `elements` × element size: the memory of a contiguous tensor. */
+  readonly bytes: number;
+  /** Bytes from the first to just behind the last element; 0 when empty. */
+  readonly spanBytes: number;
+  readonly isContiguous: boolean;
+  /** The same elements in another shape; one dimension may be −1. Contiguous tensors only. */
+  view(shape: readonly number[]): Tensor;
+  /** Indices `start` (inclusive) to `end` (exclusive) of one dimension; copies nothing. */
+  slice(dim: number, start: number, end: number): Tensor;
+  /** `f32 [2, 3]`, for messages. */
+  describe(): string;
+  /** Disposes the buffer if this tensor allocated it; a view does nothing. */
+  dispose(): void;
+}
+
+/** Makes tensors: a stream (an allocation each) or a workspace (a slice of an arena). */
+export interface TensorAllocator {
+  tensor(shape: readonly number[], dtype: DType, label?: string): Tensor;
+}
+
+/** A value for a field of a parameter struct. */
+export type ParamValue = Tensor | DeviceBuffer | number | bigint | boolean | null;
+
+/** Values by field name; every field exactly once, `null` for an optional pointer not used. */
+export type KernelParams = Readonly<Record<string, ParamValue>>;
+
+/** A kernel of a loaded module; started by `stream.launch`. Keeps its module alive. */
+export interface Kernel {
+  readonly name: string;
+  readonly params: ParamsLayout;
+  readonly attributes: KernelAttributes;
+  /** @internal Describes a launch in the command block. */
+  encode(stream: Stream, config: LaunchConfig, params: KernelParams): NativeHandle;
+}
+
+/** The kernels of one package, loaded for one runtime. */
+export interface Module {
+  readonly runtime: Runtime;
+  /** Path of the manifest that was loaded. */
+  readonly manifest: string;
+  /** Names in the manifest. */
+  readonly kernels: readonly string[];
+  /** The same object for the same name. @throws KernelImageError `CRT_NO_SYMBOL` */
+  kernel(name: string): Kernel;
+}
+
+/** Where a kernel package's artefacts are: by package, or the manifest itself. */
+export type ModuleSource =
+  | {
+      /** npm name of the kernel package, e.g. `@altstream/dense-kernels`. */
+      readonly package: string;
+      /** `import.meta.url` of a file of that package. */
+      readonly from: string;
+    }
+  | {
+      /** Absolute path of a manifest.json; its artefacts lie beside it. */
+      readonly manifest: string;
+    };
+
+/** What can be copied and filled. */
+export type Memory = Tensor | DeviceBuffer | HostBuffer;
+
+/** A sequence of operations on a device; every stream is a native stream of its own. */
+export interface Stream extends TensorAllocator, Disposable {
+  /** Never reused in a process. */
+  readonly id: bigint;
+  readonly name: string;
+  /** As the device clamped it. */
+  readonly priority: number;
+  readonly device: Device;
+  readonly runtime: Runtime;
+  /** Marks this point. Makes an event if none is given. */
+  record(event?: Event, options?: { readonly external?: boolean }): Event;
+  /** What is submitted from now on waits for the event as it stands now. */
+  wait(event: Event, options?: { readonly external?: boolean }): this;
+  /** What is submitted from now on waits for all that was submitted to `other`. */
+  waitStream(other: Stream): this;
+  /** Starts a kernel; the only way to. @throws LaunchConfigError, ArgumentError */
+  launch(kernel: Kernel, config: LaunchConfig, params: KernelParams): this;
+  /** Copies all of `source`, or `bytes` of it, to the start of `destination`. */
+  copy(destination: Memory, source: Memory, bytes?: number): this;
+  /** Sets every byte. */
+  fill(destination: Tensor | DeviceBuffer, byte: number): this;
+  /** Copies into device memory; the bytes are taken before it returns. */
+  write(destination: Tensor | DeviceBuffer, source: ArrayBufferView): this;
+  /** Copies out of device memory; `destination` is filled on the JS thread, then it resolves. */
+  read(source: Tensor | DeviceBuffer, destination: ArrayBufferView): Promise<void>;
+  /** Calls `callback` on the event loop when this point is reached; does not hold the stream. */
+  notify(callback: () => void): this;
+  /** Everything submitted is complete. */
+  isIdle(): boolean;
+  /** Resolves when everything submitted so far is complete. */
+  synchronize(options?: WaitOptions): Promise<void>;
+  /** The same, blocking this thread. */
+  synchronizeSync(options?: { readonly timeoutMs?: number }): void;
+  /** Operations submitted and not complete. */
+  readonly pending: number;
+  /** Resolves when fewer than `below` (default 512) operations are pending. */
+  ready(below?: number): Promise<void>;
+  readonly captureStatus: 'none' | 'active' | 'invalidated';
+  readonly captureId: bigint | undefined;
+  /** Operations from now on become nodes of a graph; prefer `device.capture`. */
+  beginCapture(options?: CaptureOptions): void;
+  /** Ends the capture that began here. */
+  endCapture(): Graph;
+  /** Ends and discards it. */
+  abortCapture(): void;
+  readonly isDisposed: boolean;
+  /** @throws NotOwnerError for a stream of the registry or of the runtime */
+  dispose(): void;
+  /** @internal */
+  use(api: string): NativeHandle;
+}
+
+/** How to give up a wait. The work on the device goes on. */
+export interface WaitOptions {
+  readonly signal?: AbortSignal;
+  /** Rejects with `DeadlockError` after this time. */
+  readonly timeoutMs?: number;
+}
+
+/** One device of a runtime. */
+export interface Device {
+  readonly runtime: Runtime;
+  readonly index: number;
+  readonly name: string;
+  readonly uuid: string;
+  /** Compute capability, `9.0`; empty on the CPU. */
+  readonly sm: string;
+  readonly limits: DeviceLimits;
+  readonly priorityRange: { readonly least: number; readonly greatest: number };
+  /** The stream that CUDA calls the legacy default stream; cannot capture. */
+  readonly legacyStream: Stream;
+  createStream(options?: StreamOptions): Stream;
+  createEvent(options?: { readonly timing?: boolean }): Event;
+  /** Stream-ordered allocation on `stream` (default: the current stream). */
+  alloc(bytes: number, options?: AllocOptions): DeviceBuffer;
+  allocHost(bytes: number): Promise<HostBuffer>;
+  allocHostSync(bytes: number): HostBuffer;
+  /**
+   * Runs `record` while a stream captures and returns the graph. Synchronous: if `record` returns a
+   * promise the capture is discarded. However it ends, everything is as before (docs/capture.md).
+   * @throws CaptureError, and whatever `record` threw
+   */
+  capture(record: (stream: Stream) => void, options?: CaptureOptions & OnStream): Graph;
+  /** Resolves when every stream of this device is idle. */
+  synchronize(options?: { readonly signal?: AbortSignal }): Promise<void>;
+  synchronizeSync(): void;
+}
+
+/** Options of a stream. */
+export interface StreamOptions {
+  /** Lower is more urgent; clamped to the device's range. */
+  readonly priority?: number;
+  /** Synchronises with the legacy stream; default false. */
+  readonly blocking?: boolean;
+  /** For messages, traces and pictures. */
+  readonly name?: string;
+}
+
+/** Options of an allocation. */
+export interface AllocOptions {
+  readonly stream?: Stream;
+  readonly label?: string;
+}
+
+/** Names the stream to use instead of the current one. */
+export interface OnStream {
+  readonly stream?: Stream;
+}
+
+/** Streams by role. The registry owns those it made; disposing one throws `NotOwnerError`. */
+export interface StreamRegistry {
+  /** Gets or makes. The same object for the same name and device. */
+  get(name: string, options?: { readonly device?: Device; readonly priority?: number }): Stream;
+  /** Installs a stream that somebody else owns. */
+  set(name: string, stream: Stream): void;
+  has(name: string, device?: Device): boolean;
+  names(): readonly string[];
+}
+
+/** An open backend. */
+export interface Runtime extends AsyncDisposable {
+  readonly backend: 'cpu' | 'cuda';
+  readonly devices: readonly Device[];
+  readonly streams: StreamRegistry;
+  readonly trace: Trace;
+  /** A device by index; default the one of `open`. */
+  device(index?: number): Device;
+  /** The innermost `withStream`, else the device's own stream `main`. */
+  currentStream(device?: Device): Stream;
+  /** Makes `stream` current while `body` runs; `body` must be synchronous. */
+  withStream<T>(stream: Stream, body: () => T): T;
+  /** The current stream is being captured. */
+  isCapturing(): boolean;
+  /** Inside `withCaptureMode` or `device.capture`. */
+  isCaptureMode(): boolean;
+  /** For a warm-up that must do what the capture will do. */
+  withCaptureMode<T>(body: () => T): T;
+  /** Loads a kernel package. @throws KernelImageError */
+  loadModule(source: ModuleSource): Promise<Module>;
+  /** What was chosen and why. */
+  describe(): RuntimeReport;
+  stats(): RuntimeStats;
+  /** @throws RaceError if the CPU backend's checker found any since the last call */
+  checkRaces(): void;
+  /** Gives back one `open`; the last one ends the runtime. */
+  dispose(): Promise<void>;
+  /** @internal */
+  use(api: string): NativeHandle;
+}

@@ -1,0 +1,86 @@
+import { ArgumentError } from './errors/argument-error.js';
+import type { NativeOpenOptions } from './native/binding.js';
+import type { Settings } from './settings.js';
+
+/** Instruction-set levels of the CPU backend, lowest first. */
+export const cpuLevelNames = ['baseline', 'avx2', 'avx512', 'amx'] as const;
+
+/** One of them. */
+export type CpuLevelName = (typeof cpuLevelNames)[number];
+
+/** How the CPU backend orders operations that nothing orders. */
+export type CpuSchedule = 'parallel' | 'serial' | 'random' | 'adversarial';
+
+/** Options of the CPU backend. */
+export interface CpuOptions {
+  /** Default: the highest that the machine has. */
+  readonly level?: CpuLevelName;
+  /** Threads of a kernel's parallel loops; default all cores. Results never depend on it. */
+  readonly threads?: number;
+  /** Most operations that run at once; default 32. */
+  readonly maxThreads?: number;
+  /** Default `parallel`. */
+  readonly schedule?: CpuSchedule;
+  /** Seed of `random`; default 1. */
+  readonly seed?: number;
+  /** Reports accesses that conflict and that nothing orders; default false. */
+  readonly raceCheck?: boolean;
+  /** Fills fresh and freed memory with patterns; default false. */
+  readonly poison?: boolean;
+  /** When a programmatic dependent starts; default `earliest`. */
+  readonly pdl?: 'earliest' | 'latest' | 'random';
+  /** A programmatic launch whose kernel never waits is an error; default false. */
+  readonly strictPdl?: boolean;
+  /** Device memory in bytes; default 0 = no limit. */
+  readonly limitBytes?: number;
+  /** Watchdog: waits are rejected when nothing has moved for this long; default 10 000. */
+  readonly hangMs?: number;
+}
+
+const choices = {
+  level: cpuLevelNames,
+  schedule: ['parallel', 'serial', 'random', 'adversarial'],
+  pdl: ['earliest', 'latest', 'random'],
+} as const;
+
+/** Fills in defaults. An empty level, or 0 threads, lets the addon choose. @throws ArgumentError */
+export function resolveCpuOptions(
+  options: CpuOptions,
+  settings: Settings,
+): NativeOpenOptions['cpu'] {
+  const resolved = {
+    level: options.level ?? settings.cpuLevel ?? '',
+    threads: options.threads ?? settings.cpuThreads ?? 0,
+    maxThreads: options.maxThreads ?? 32,
+    schedule: options.schedule ?? 'parallel',
+    seed: options.seed ?? 1,
+    raceCheck: options.raceCheck ?? false,
+    poison: options.poison ?? false,
+    pdl: options.pdl ?? 'earliest',
+    strictPdl: options.strictPdl ?? false,
+    limitBytes: options.limitBytes ?? 0,
+    hangMs: options.hangMs ?? 10_000,
+  };
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(resolved, name)) throw refuse(`\`cpu.${name}\` is not an option`);
+  }
+  if (resolved.level !== '') checkChoice('level', resolved.level);
+  checkChoice('schedule', resolved.schedule);
+  checkChoice('pdl', resolved.pdl);
+  for (const name of ['threads', 'maxThreads', 'seed', 'limitBytes', 'hangMs'] as const) {
+    if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 0) {
+      throw refuse(`\`cpu.${name}\` is ${resolved[name]}, expected a non-negative integer`);
+    }
+  }
+  return resolved;
+}
+
+function checkChoice(name: keyof typeof choices, value: string): void {
+  const allowed: readonly string[] = choices[name];
+  if (allowed.includes(value)) return;
+  throw refuse(`\`cpu.${name}\` is ${value}, expected ${allowed.join(', ')}`);
+}
+
+function refuse(detail: string): ArgumentError {
+  return new ArgumentError({ api: 'open', detail });
+}

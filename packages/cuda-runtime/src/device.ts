@@ -1,0 +1,140 @@
+import type {
+  AllocOptions,
+  Device,
+  DeviceBuffer,
+  OnStream,
+  Runtime,
+  Stream,
+  StreamOptions,
+} from './contract.js';
+import type { DeviceInfo } from './device-info.js';
+import { ArgumentError } from './errors/argument-error.js';
+import { captureGraph } from './graph/capture.js';
+import type { CaptureOptions } from './graph/capture-options.js';
+import type { Graph } from './graph/graph.js';
+import type { DeviceLimits } from './limits.js';
+import { NativeBuffer } from './memory/buffer.js';
+import { HostBuffer } from './memory/host-buffer.js';
+import { environment } from './native/environment.js';
+import { guarded } from './native/guarded.js';
+import { Event } from './stream/event.js';
+import { NativeStream, type StreamOwner } from './stream/stream.js';
+
+/** The one implementation of `Device`. */
+export class NativeDevice implements Device {
+  readonly runtime: Runtime;
+  readonly index: number;
+  readonly name: string;
+  readonly uuid: string;
+  readonly sm: string;
+  readonly limits: DeviceLimits;
+  readonly priorityRange: { readonly least: number; readonly greatest: number };
+  // Kept weakly: a stream that its user forgot must stay collectable.
+  readonly #streams = new Set<WeakRef<Stream>>();
+  #legacy: Stream | undefined;
+
+  constructor(runtime: Runtime, index: number, info: DeviceInfo) {
+    this.runtime = runtime;
+    this.index = index;
+    this.name = info.name;
+    this.uuid = info.uuid;
+    this.sm = info.limits.sm;
+    this.limits = info.limits;
+    this.priorityRange = info.priorityRange;
+  }
+
+  get legacyStream(): Stream {
+    this.#legacy ??= this.#adopt(
+      guarded(() => environment().binding.legacyStream(this.#runtime(), this.index)),
+      'legacy',
+      'runtime',
+    );
+    return this.#legacy;
+  }
+
+  createStream(options: StreamOptions = {}): Stream {
+    return this.makeStream(options, 'user');
+  }
+
+  /** A stream for a user or for the runtime itself. */
+  makeStream(options: StreamOptions, owner: StreamOwner): Stream {
+    const { priority = 0, blocking = false, name = '' } = options;
+    if (!Number.isInteger(priority)) {
+      const detail = `\`priority\` is ${priority}, expected an integer`;
+      throw new ArgumentError({ api: 'device.createStream', detail });
+    }
+    const { binding } = environment();
+    const handle = guarded(() =>
+      binding.createStream(this.#runtime(), this.index, priority, blocking, name),
+    );
+    return this.#adopt(handle, name, owner);
+  }
+
+  createEvent(options: { readonly timing?: boolean } = {}): Event {
+    const timing = options.timing === true;
+    const { binding } = environment();
+    const handle = guarded(() => binding.createEvent(this.#runtime(), this.index, timing));
+    return new Event(this.runtime, handle, timing);
+  }
+
+  alloc(bytes: number, options: AllocOptions = {}): DeviceBuffer {
+    const { stream = this.runtime.currentStream(this), label = '' } = options;
+    checkBytes('device.alloc', bytes);
+    const handle = guarded(() =>
+      environment().binding.alloc(stream.use('device.alloc'), bytes, label),
+    );
+    return new NativeBuffer(this, handle, bytes, label);
+  }
+
+  async allocHost(bytes: number): Promise<HostBuffer> {
+    return this.allocHostSync(bytes);
+  }
+
+  allocHostSync(bytes: number): HostBuffer {
+    checkBytes('device.allocHost', bytes);
+    const { handle, buffer } = guarded(() =>
+      environment().binding.allocHost(this.#runtime(), bytes),
+    );
+    return new HostBuffer(handle, buffer);
+  }
+
+  capture(record: (stream: Stream) => void, options: CaptureOptions & OnStream = {}): Graph {
+    const { stream = this.runtime.currentStream(this) } = options;
+    return captureGraph(stream, record, options);
+  }
+
+  async synchronize(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    await Promise.all(this.#living().map((stream) => stream.synchronize(options)));
+  }
+
+  synchronizeSync(): void {
+    guarded(() => environment().binding.deviceSynchronizeSync(this.#runtime(), this.index));
+    this.runtime.checkRaces();
+  }
+
+  #runtime(): number {
+    return this.runtime.use('device');
+  }
+
+  #adopt(handle: number, name: string, owner: StreamOwner): Stream {
+    const stream = new NativeStream(this, handle, name, owner);
+    this.#streams.add(new WeakRef(stream));
+    return stream;
+  }
+
+  #living(): readonly Stream[] {
+    const living: Stream[] = [];
+    for (const reference of this.#streams) {
+      const stream = reference.deref();
+      if (!stream || stream.isDisposed) this.#streams.delete(reference);
+      else living.push(stream);
+    }
+    return living;
+  }
+}
+
+function checkBytes(api: string, bytes: number): void {
+  if (Number.isSafeInteger(bytes) && bytes >= 0) return;
+  const detail = `\`bytes\` is ${bytes}, expected a non-negative integer`;
+  throw new ArgumentError({ api, detail });
+}

@@ -1,0 +1,23 @@
+/** Element types of tensors. `e8m0` is a power-of-two scale, `e4m3` an 8-bit float, both one byte. */
+export type DType = 'f32' | 'bf16' | 'f16' | 'e4m3' | 'e8m0' | 'i32' | 'i64' | 'u8';
+
+const bytes: Readonly<Record<DType, number>> = {
+  f32: 4,
+  bf16: 2,
+  f16: 2,
+  e4m3: 1,
+  e8m0: 1,
+  i32: 4,
+  i64: 8,
+  u8: 1,
+};
+
+/** Size of one element in bytes. */
+export function dtypeBytes(dtype: DType): number {
+  return bytes[dtype];
+}
+
+/** True for the name of an element type. */
+export function isDType(value: unknown): value is DType {
+  return typeof value === 'string' && Object.hasOwn(bytes, value);
+}

@@ -1,0 +1,108 @@
+import type { NativeFault } from '../native/binding.js';
+import { ArgumentError } from './argument-error.js';
+import { BackendMismatchError } from './backend-mismatch-error.js';
+import { BackendUnavailableError } from './backend-unavailable-error.js';
+import { BusyError } from './busy-error.js';
+import { CaptureError } from './capture-error.js';
+import { type CodedFacts, CudaRuntimeError } from './cuda-runtime-error.js';
+import { DeadlockError } from './deadlock-error.js';
+import { DeviceLostError } from './device-lost-error.js';
+import { DisposedError } from './disposed-error.js';
+import { EventStateError } from './event-state-error.js';
+import { GraphInstantiateError } from './graph-instantiate-error.js';
+import { GraphLifetimeError } from './graph-lifetime-error.js';
+import { HostCallbackError } from './host-callback-error.js';
+import { KernelImageError } from './kernel-image-error.js';
+import { LaunchConfigError } from './launch-config-error.js';
+import { NotOwnerError } from './not-owner-error.js';
+import { OutOfMemoryError } from './out-of-memory-error.js';
+import { QueueFullError } from './queue-full-error.js';
+import { RaceError } from './race-error.js';
+import { isUnavailableReason } from './unavailable-reason.js';
+import { WrongThreadError } from './wrong-thread-error.js';
+
+/** The only place where a failure of the addon becomes one of our classes. */
+export function fromNative(thrown: unknown): unknown {
+  return isFault(thrown) ? errorOf(thrown, thrown instanceof Error ? thrown : undefined) : thrown;
+}
+
+/** The error of a completion's status text; the text is empty when all went well. */
+export function fromCompletion(status: string): unknown {
+  const fault: unknown = JSON.parse(status, (key, value) =>
+    key === 'captureId' ? BigInt(value) : value,
+  );
+  return isFault(fault) ? errorOf(fault, undefined) : new Error(status);
+}
+
+type Constructor = new (facts: CodedFacts) => CudaRuntimeError;
+
+const exact: Readonly<Record<string, Constructor>> = {
+  CRT_ARGUMENT: ArgumentError,
+  CRT_LAUNCH_CONFIG: LaunchConfigError,
+  CRT_DISPOSED: DisposedError,
+  CRT_NOT_OWNER: NotOwnerError,
+  CRT_BUSY: BusyError,
+  CRT_BACKEND_MISMATCH: BackendMismatchError,
+  CRT_WRONG_THREAD: WrongThreadError,
+  CRT_GRAPH_INVALID: GraphInstantiateError,
+  CRT_GRAPH_SINGLE_EXEC: GraphLifetimeError,
+  CRT_GRAPH_NOT_CLONEABLE: GraphLifetimeError,
+  CRT_OOM: OutOfMemoryError,
+  CRT_NO_KERNEL_IMAGE: KernelImageError,
+  CRT_NO_SYMBOL: KernelImageError,
+  CRT_NO_CPU_KERNEL: KernelImageError,
+  CRT_PARAMS_LAYOUT: KernelImageError,
+  CRT_DEVICE_LOST: DeviceLostError,
+  CRT_QUEUE_FULL: QueueFullError,
+  CRT_IN_CALLBACK: HostCallbackError,
+  CRT_DEADLOCK: DeadlockError,
+};
+
+function errorOf(fault: NativeFault, cause: Error | undefined): CudaRuntimeError {
+  const facts = { ...pick(fault), ...(cause?.cause ? { cause: cause.cause } : {}) };
+  const known = exact[fault.code];
+  if (known) return new known(facts);
+  if (fault.code.startsWith('CRT_CAPTURE_')) return new CaptureError(facts);
+  if (fault.code.startsWith('CRT_EVENT_')) return new EventStateError(facts);
+  if (fault.code === 'CRT_RACE') return raceOf(facts);
+  if (fault.code === 'CRT_UNAVAILABLE') return unavailableOf(fault, facts);
+  return new CudaRuntimeError(facts);
+}
+
+function pick(fault: NativeFault): CodedFacts & { readonly code: string } {
+  return {
+    code: fault.code,
+    api: fault.api,
+    detail: fault.detail,
+    hint: fault.hint,
+    number: fault.number,
+    stream: fault.stream,
+    captureId: fault.captureId,
+  };
+}
+
+function raceOf(facts: CodedFacts): RaceError {
+  const race = { first: '', second: '', buffer: '', message: facts.detail };
+  return new RaceError({ ...facts, races: [race] });
+}
+
+function unavailableOf(fault: NativeFault, facts: CodedFacts): BackendUnavailableError {
+  const reason = 'reason' in fault ? fault.reason : undefined;
+  return new BackendUnavailableError({
+    ...facts,
+    ...(facts.hint ? {} : { hint: undefined }),
+    reason: isUnavailableReason(reason) ? reason : 'INIT_FAILED',
+  });
+}
+
+function isFault(value: unknown): value is NativeFault {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'code' in value &&
+    typeof value.code === 'string' &&
+    value.code.startsWith('CRT_') &&
+    'api' in value &&
+    'detail' in value
+  );
+}

@@ -1,0 +1,29 @@
+import { type CodedFacts, CudaRuntimeError } from './cuda-runtime-error.js';
+import { hasMarker } from './marker.js';
+
+/** Two accesses to the same bytes that conflict and that nothing orders. */
+export interface Race {
+  /** The operation that was submitted first: `kernel@stream` and what it does to the bytes. */
+  readonly first: string;
+  /** The operation that was submitted second. */
+  readonly second: string;
+  /** Label of the buffer, or its handle. */
+  readonly buffer: string;
+  /** The whole report in one sentence. */
+  readonly message: string;
+}
+
+/** The race checker of the CPU backend found unordered conflicting accesses. */
+export class RaceError extends CudaRuntimeError {
+  /** Every race found since the last check. */
+  readonly races: readonly Race[];
+
+  constructor(facts: CodedFacts & { readonly races: readonly Race[] }) {
+    super({ code: 'CRT_RACE', ...facts });
+    this.races = facts.races;
+  }
+
+  static override isInstance(value: unknown): value is RaceError {
+    return hasMarker(value, 'RaceError');
+  }
+}

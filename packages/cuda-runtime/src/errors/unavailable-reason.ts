@@ -1,0 +1,21 @@
+/** Why a backend cannot be used, and the next step for each reason (specification 2.6). */
+export const unavailableHints = {
+  NO_ADDON:
+    'Install the optional dependencies of @altstream/cuda-runtime, or build it: `pnpm run build:native` in the package',
+  NODE_TOO_OLD: 'Upgrade Node: Node-API 8 is needed',
+  LIBC: 'Use another platform package, or build from source on this machine',
+  BUILT_WITHOUT_CUDA: 'Rebuild the addon on a machine with the CUDA toolkit (CRT_CUDA=ON)',
+  NO_DRIVER: 'Install the NVIDIA driver; in a container pass the GPU through',
+  DRIVER_TOO_OLD: 'Upgrade the NVIDIA driver',
+  NO_DEVICE: 'Check that a device is visible (CUDA_VISIBLE_DEVICES, container options)',
+  STUB_OR_MISMATCH: 'Remove the toolkit stub or the second driver from the library path',
+  INIT_FAILED: 'See the message; a process that used CUDA before `fork` cannot use it after',
+} as const;
+
+/** Why a backend cannot be used. */
+export type UnavailableReason = keyof typeof unavailableHints;
+
+/** True for one of the nine reasons. */
+export function isUnavailableReason(value: unknown): value is UnavailableReason {
+  return typeof value === 'string' && Object.hasOwn(unavailableHints, value);
+}

@@ -1,0 +1,49 @@
+import type { Stream } from '../contract.js';
+import { CaptureError } from '../errors/capture-error.js';
+import { beginCapture, dropCallbacks, endCapture } from '../stream/capture-state.js';
+import type { CaptureOptions } from './capture-options.js';
+import type { Graph } from './graph.js';
+
+/**
+ * `device.capture`: runs `record` while `stream` captures. However it ends, the capture is over, the
+ * current stream and the capture-mode count are as before, and the first error is thrown.
+ */
+export function captureGraph(
+  stream: Stream,
+  record: (stream: Stream) => void,
+  options: CaptureOptions,
+): Graph {
+  const { runtime } = stream;
+  beginCapture(stream, options);
+  const id = stream.captureId;
+  try {
+    const isPromise = runtime.withCaptureMode(() =>
+      runtime.withStream(stream, () => returnsPromise(record, stream)),
+    );
+    if (isPromise) throw asynchronous(id);
+    return endCapture(stream);
+  } catch (error) {
+    if (stream.captureStatus !== 'none') stream.abortCapture();
+    dropCallbacks(id);
+    throw error;
+  }
+}
+
+function returnsPromise(record: (stream: Stream) => unknown, stream: Stream): boolean {
+  const result = record(stream);
+  if (typeof result !== 'object' || result === null || !('then' in result)) return false;
+  // The capture it recorded into is discarded, so the rest of the callback fails in one way or
+  // another; our error already says why.
+  Promise.resolve(result).catch(() => undefined);
+  return true;
+}
+
+function asynchronous(captureId: bigint | undefined): CaptureError {
+  return new CaptureError({
+    code: 'CRT_CAPTURE_ASYNC',
+    api: 'device.capture',
+    captureId,
+    detail: 'the callback returned a promise, and an `await` would let other tasks record',
+    hint: 'Make the callback synchronous: prepare before, await after',
+  });
+}

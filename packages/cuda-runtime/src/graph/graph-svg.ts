@@ -1,0 +1,81 @@
+import { clip, escapeXml, streamColour } from '../svg-text.js';
+import type { GraphEdge, GraphNode } from './graph-node.js';
+
+const columnWidth = 210;
+const boxWidth = 170;
+const boxHeight = 30;
+const rowHeight = 56;
+const top = 44;
+
+interface Placed {
+  readonly x: number;
+  readonly y: number;
+  readonly column: number;
+  readonly node: GraphNode;
+}
+
+/** A self-contained picture of a graph: one coloured column a stream, dependencies downwards. */
+export function graphToSvg(graph: {
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+}): string {
+  const streams = [...new Set(graph.nodes.map(({ stream }) => stream))];
+  const rows = rowsOf(graph.nodes, graph.edges);
+  const placed = new Map<number, Placed>();
+  for (const node of graph.nodes) {
+    const column = streams.indexOf(node.stream);
+    const x = 20 + column * columnWidth;
+    placed.set(node.id, { node, column, x, y: top + (rows.get(node.id) ?? 0) * rowHeight });
+  }
+  const deepest = Math.max(0, ...rows.values());
+  const width = 20 + Math.max(1, streams.length) * columnWidth;
+  const height = top + (deepest + 1) * rowHeight + 10;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="sans-serif" font-size="11">`,
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#444444"/></marker></defs>',
+    `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
+    ...streams.map((stream, column) => heading(stream, column)),
+    ...graph.edges.map((edge) => arrow(edge, placed)),
+    ...[...placed.values()].map(box),
+    '</svg>',
+  ].join('\n');
+}
+
+// Longest path from a root, so that every arrow points downwards.
+function rowsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Map<number, number> {
+  const rows = new Map<number, number>(nodes.map(({ id }) => [id, 0]));
+  for (let round = 0; round < nodes.length; round += 1) {
+    let isStable = true;
+    for (const { from, to } of edges) {
+      const least = (rows.get(from) ?? 0) + 1;
+      if ((rows.get(to) ?? 0) < least) {
+        rows.set(to, least);
+        isStable = false;
+      }
+    }
+    if (isStable) break;
+  }
+  return rows;
+}
+
+function heading(stream: string, column: number): string {
+  const x = 20 + column * columnWidth + boxWidth / 2;
+  return `<text x="${x}" y="22" text-anchor="middle" font-weight="bold">${escapeXml(clip(stream, boxWidth))}</text>`;
+}
+
+function box({ node, x, y, column }: Placed): string {
+  const label = escapeXml(clip(`${node.id} ${node.label || node.kind}`, boxWidth - 10));
+  return (
+    `<g><title>${escapeXml(`${node.kind} ${node.label}`)}</title>` +
+    `<rect x="${x}" y="${y}" width="${boxWidth}" height="${boxHeight}" rx="4" fill="${streamColour(column)}" stroke="#444444"/>` +
+    `<text x="${x + boxWidth / 2}" y="${y + 19}" text-anchor="middle">${label}</text></g>`
+  );
+}
+
+function arrow(edge: GraphEdge, placed: ReadonlyMap<number, Placed>): string {
+  const from = placed.get(edge.from);
+  const to = placed.get(edge.to);
+  if (!from || !to) return '';
+  const dash = edge.type === 'full' ? '' : ' stroke-dasharray="4 3"';
+  return `<line x1="${from.x + boxWidth / 2}" y1="${from.y + boxHeight}" x2="${to.x + boxWidth / 2}" y2="${to.y}" stroke="#444444"${dash} marker-end="url(#tip)"/>`;
+}

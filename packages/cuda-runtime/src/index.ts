@@ -1,0 +1,68 @@
+export type {
+  AllocOptions,
+  Device,
+  DeviceBuffer,
+  Kernel,
+  KernelParams,
+  Memory,
+  Module,
+  ModuleSource,
+  OnStream,
+  ParamValue,
+  Runtime,
+  Stream,
+  StreamOptions,
+  StreamRegistry,
+  TensorAllocator,
+  WaitOptions,
+} from './contract.js';
+export type { CpuLevelName, CpuOptions, CpuSchedule } from './cpu-options.js';
+export { type DType, dtypeBytes, isDType } from './dtype.js';
+export {
+  ArgumentError,
+  BackendMismatchError,
+  BackendUnavailableError,
+  BusyError,
+  CaptureError,
+  CudaRuntimeError,
+  DeadlockError,
+  DeviceLostError,
+  DisposedError,
+  EventStateError,
+  GraphInstantiateError,
+  GraphLifetimeError,
+  HostCallbackError,
+  KernelImageError,
+  LaunchConfigError,
+  NotOwnerError,
+  OutOfMemoryError,
+  QueueFullError,
+  type Race,
+  RaceError,
+  type UnavailableReason,
+  WrongThreadError,
+} from './errors/index.js';
+export type { CaptureMode, CaptureOptions } from './graph/capture-options.js';
+export type { Graph, GraphJson } from './graph/graph.js';
+export type { GraphExec, LaunchTarget } from './graph/graph-exec.js';
+export type { GraphAccess, GraphEdge, GraphNode } from './graph/graph-node.js';
+export type { KernelAttributes } from './launch/kernel-attributes.js';
+export type { Dim3, LaunchConfig } from './launch/launch-config.js';
+export type { ParamField, ParamsLayout, ParamType } from './launch/params-layout.js';
+export type { DeviceLimits } from './limits.js';
+export type { HostBuffer } from './memory/host-buffer.js';
+export { Tensor, type TensorLayout } from './memory/tensor.js';
+export { Workspace, type WorkspaceMark, type WorkspaceOptions } from './memory/workspace.js';
+export { open, openSync } from './open.js';
+export type { OpenOptions } from './open-options.js';
+export { type BackendReport, probe, probeSync } from './probe.js';
+export type { RuntimeReport, RuntimeStats } from './report.js';
+export { Event, type EventState } from './stream/event.js';
+export {
+  type Branch,
+  type ForkJoinOptions,
+  forkJoin,
+  withAlt,
+} from './stream/fork-join.js';
+export type { Trace, TraceRecording } from './trace/trace.js';
+export type { TraceSpan } from './trace/trace-span.js';

@@ -1,0 +1,137 @@
+import { LaunchConfigError } from '../errors/launch-config-error.js';
+import type { DeviceLimits } from '../limits.js';
+import { commandLayout } from '../native/binding.js';
+import type { CommandBlock } from '../native/command-block.js';
+import type { KernelAttributes } from './kernel-attributes.js';
+import type { Dim3, LaunchConfig } from './launch-config.js';
+
+const flags = { programmatic: 1, cooperative: 2, cluster: 4, priority: 8 } as const;
+const portableCluster = 8;
+
+/**
+ * Checks a launch configuration against the device and the kernel and writes it into the block.
+ * Everything is refused here, because a launch that CUDA refuses destroys the capture it is in.
+ * @throws LaunchConfigError naming the limit
+ */
+export function encodeConfig(
+  block: CommandBlock,
+  config: LaunchConfig,
+  kernel: KernelAttributes,
+  limits: DeviceLimits,
+): void {
+  const { words } = block;
+  writeDim(words, commandLayout.grid, config.grid, 'grid');
+  writeDim(words, commandLayout.block, config.block, 'block');
+  checkGrid(words, limits);
+  checkBlock(words, kernel, limits);
+  const shared = config.sharedBytes ?? 0;
+  if (!Number.isInteger(shared) || shared < 0 || shared > limits.sharedBytesPerBlockOptIn) {
+    throw refuse(
+      `\`sharedBytes\` is ${shared}, expected 0 … ${limits.sharedBytesPerBlockOptIn} on this device`,
+    );
+  }
+  words[commandLayout.sharedBytes] = shared;
+  words[commandLayout.flags] = encodeFlags(words, config, kernel);
+}
+
+function encodeFlags(words: Int32Array, config: LaunchConfig, kernel: KernelAttributes): number {
+  let bits = 0;
+  if (config.programmatic?.serialize) {
+    if (!kernel.pdl.waits) {
+      throw refuse(
+        `kernel ${kernel.name} does not wait for its predecessor on the device, so it cannot be launched with \`programmatic.serialize\``,
+      );
+    }
+    bits |= flags.programmatic;
+  }
+  if (config.cooperative) bits |= flags.cooperative;
+  if (config.cluster !== undefined) {
+    encodeCluster(words, config.cluster);
+    bits |= flags.cluster;
+  }
+  if (config.priority !== undefined) {
+    if (!Number.isInteger(config.priority)) {
+      throw refuse(`\`priority\` is ${config.priority}, expected an integer`);
+    }
+    words[commandLayout.priority] = config.priority;
+    bits |= flags.priority;
+  }
+  return bits;
+}
+
+function encodeCluster(words: Int32Array, cluster: Dim3): void {
+  writeDim(words, commandLayout.cluster, cluster, 'cluster');
+  let blocks = 1;
+  for (let axis = 0; axis < 3; axis += 1) {
+    const size = at(words, commandLayout.cluster + axis);
+    const grid = at(words, commandLayout.grid + axis);
+    if (size < 1 || grid % size !== 0) {
+      throw refuse(
+        `\`cluster\` ${'xyz'[axis]} is ${size}, expected a divisor of the grid's ${grid}`,
+      );
+    }
+    blocks *= size;
+  }
+  if (blocks > portableCluster) {
+    throw refuse(`\`cluster\` has ${blocks} blocks, expected at most ${portableCluster}`);
+  }
+}
+
+function checkGrid(words: Int32Array, limits: DeviceLimits): void {
+  for (let axis = 0; axis < 3; axis += 1) {
+    const size = at(words, commandLayout.grid + axis);
+    const most = limits.maxGrid[axis] ?? 1;
+    if (size < 1 || size > most) {
+      throw refuse(`\`grid\` ${'xyz'[axis]} is ${size}, expected 1 … ${most}`);
+    }
+  }
+}
+
+function checkBlock(words: Int32Array, kernel: KernelAttributes, limits: DeviceLimits): void {
+  let threads = 1;
+  for (let axis = 0; axis < 3; axis += 1) {
+    const size = at(words, commandLayout.block + axis);
+    const most = limits.maxBlock[axis] ?? 1;
+    if (size < 1 || size > most) {
+      throw refuse(`\`block\` ${'xyz'[axis]} is ${size}, expected 1 … ${most}`);
+    }
+    threads *= size;
+  }
+  const most = Math.min(kernel.maxThreadsPerBlock, limits.maxThreadsPerBlock);
+  if (threads > most) {
+    throw refuse(
+      `\`block\` has ${threads} threads, kernel ${kernel.name} allows at most ${most} a block`,
+    );
+  }
+}
+
+// Sizes that are no 32-bit integers become 0, which every check refuses.
+function writeDim(words: Int32Array, at: number, dim: Dim3, argument: string): void {
+  if (typeof dim !== 'object' || dim === null) {
+    throw refuse(`\`${argument}\` is ${String(dim)}, expected [x, y, z] or { x, y, z }`);
+  }
+  const isTuple = isArray(dim);
+  words[at] = whole(isTuple ? dim[0] : dim.x);
+  words[at + 1] = whole((isTuple ? dim[1] : dim.y) ?? 1);
+  words[at + 2] = whole((isTuple ? dim[2] : dim.z) ?? 1);
+}
+
+function whole(size: number): number {
+  return (size | 0) === size ? size : 0;
+}
+
+function isArray(dim: Dim3): dim is readonly [number, number?, number?] {
+  return Array.isArray(dim);
+}
+
+function at(words: Int32Array, index: number): number {
+  return words[index] ?? 0;
+}
+
+function refuse(detail: string): LaunchConfigError {
+  return new LaunchConfigError({
+    api: 'stream.launch',
+    detail,
+    hint: 'Change grid, block, shared memory or cluster in the plan of the operation',
+  });
+}

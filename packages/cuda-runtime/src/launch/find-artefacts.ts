@@ -1,0 +1,64 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ModuleSource } from '../contract.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import { KernelImageError } from '../errors/kernel-image-error.js';
+
+/**
+ * The manifest of a kernel package: the local build first, then the platform package.
+ * @throws KernelImageError listing every place that was tried
+ */
+export function findManifest(source: ModuleSource): string {
+  if ('manifest' in source) return existing([source.manifest], source.manifest);
+  const root = packageRoot(source.package, source.from);
+  const platform = `${source.package}-${process.platform}-${process.arch}`;
+  const installed = resolveFrom(root, `${platform}/package.json`);
+  const candidates = [join(root, 'build', 'Release', 'manifest.json')];
+  if (installed) candidates.push(join(dirname(installed), 'manifest.json'));
+  return existing(candidates, source.package);
+}
+
+function existing(candidates: readonly string[], what: string): string {
+  const found = candidates.find((file) => existsSync(file));
+  if (found) return found;
+  throw new KernelImageError({
+    code: 'CRT_NO_KERNEL_IMAGE',
+    api: 'runtime.loadModule',
+    detail: `no kernels of ${what}; tried ${candidates.join(', ')}`,
+    hint: 'Install its platform package, or run `pnpm run build:native` in the package',
+  });
+}
+
+function packageRoot(name: string, from: string): string {
+  let folder = dirname(fileURLToPath(from));
+  for (;;) {
+    const file = join(folder, 'package.json');
+    if (existsSync(file) && nameIn(file) === name) return folder;
+    const parent = dirname(folder);
+    if (parent === folder) break;
+    folder = parent;
+  }
+  throw new ArgumentError({
+    api: 'runtime.loadModule',
+    detail: `\`from\` ${from} does not lie in a package named ${name}`,
+    hint: 'Pass import.meta.url of a file of the kernel package',
+  });
+}
+
+function nameIn(file: string): unknown {
+  const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  return typeof parsed === 'object' && parsed !== null && 'name' in parsed
+    ? parsed.name
+    : undefined;
+}
+
+function resolveFrom(root: string, request: string): string | undefined {
+  try {
+    return createRequire(join(root, 'package.json')).resolve(request);
+  } catch {
+    // Not installed: the caller lists the places that it did find.
+    return undefined;
+  }
+}

@@ -1,0 +1,47 @@
+import type { Kernel, KernelParams, Module, Stream } from '../contract.js';
+import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
+import type { Handle } from '../native/binding.js';
+import { environment } from '../native/environment.js';
+import { encodeConfig } from './config-encoder.js';
+import type { KernelAttributes } from './kernel-attributes.js';
+import type { LaunchConfig } from './launch-config.js';
+import type { ManifestKernel } from './manifest.js';
+import { ParamsEncoder } from './params-encoder.js';
+import type { ParamsLayout } from './params-layout.js';
+
+/** The one implementation of `Kernel`. */
+export class NativeKernel implements Kernel {
+  readonly name: string;
+  readonly params: ParamsLayout;
+  readonly attributes: KernelAttributes;
+  // Also keeps the module's record alive while the kernel can be launched.
+  readonly #module: Module;
+  readonly #handle: Handle;
+  readonly #encoder: ParamsEncoder;
+
+  constructor(module: Module, handle: Handle, { attributes, params }: ManifestKernel) {
+    this.#module = module;
+    this.name = attributes.name;
+    this.attributes = attributes;
+    this.params = params;
+    this.#handle = handle;
+    this.#encoder = new ParamsEncoder(attributes.name, params);
+  }
+
+  encode(stream: Stream, config: LaunchConfig, params: KernelParams): Handle {
+    const { device } = stream;
+    if (this.#module.runtime !== device.runtime) throw this.#foreign(device.runtime.backend);
+    const { block } = environment();
+    encodeConfig(block, config, this.attributes, device.limits);
+    this.#encoder.encode(block, params, device);
+    return this.#handle;
+  }
+
+  #foreign(backend: string): BackendMismatchError {
+    return new BackendMismatchError({
+      api: 'stream.launch',
+      detail: `kernel ${this.name} was loaded by another runtime than the stream's (${backend})`,
+      hint: 'Load the module with `stream.runtime.loadModule`',
+    });
+  }
+}

@@ -1,0 +1,25 @@
+/** Sizes in x, y, z; what is missing is 1. */
+export type Dim3 =
+  | readonly [x: number, y?: number, z?: number]
+  | { readonly x: number; readonly y?: number; readonly z?: number };
+
+/** How a kernel is started. */
+export interface LaunchConfig {
+  /** Blocks. */
+  readonly grid: Dim3;
+  /** Threads of a block. */
+  readonly block: Dim3;
+  /** Dynamic shared memory in bytes, default 0. */
+  readonly sharedBytes?: number;
+  /** Blocks of a cluster; divides the grid. */
+  readonly cluster?: Dim3;
+  /** All blocks must be resident at once. */
+  readonly cooperative?: boolean;
+  /** Priority of this launch within its graph or stream. */
+  readonly priority?: number;
+  /** Programmatic dependent launch. */
+  readonly programmatic?: {
+    /** May start before its predecessor in the stream ends; the kernel waits itself. */
+    readonly serialize?: boolean;
+  };
+}

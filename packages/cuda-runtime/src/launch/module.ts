@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Kernel, Module, ModuleSource, Runtime } from '../contract.js';
+import { KernelImageError } from '../errors/kernel-image-error.js';
+import type { Handle } from '../native/binding.js';
+import { environment } from '../native/environment.js';
+import { guarded } from '../native/guarded.js';
+import { NativeRecord } from '../native/record.js';
+import { findManifest } from './find-artefacts.js';
+import { NativeKernel } from './kernel.js';
+import { type ManifestKernel, parseManifest } from './manifest.js';
+
+/** Finds, checks and loads a kernel package. @throws KernelImageError */
+export function loadModule(runtime: Runtime, source: ModuleSource): Module {
+  const manifest = findManifest(source);
+  const text = readFileSync(manifest, 'utf8');
+  const described = parseManifest(text, manifest);
+  const handle = guarded(() =>
+    environment().binding.loadModule(runtime.use('runtime.loadModule'), text, dirname(manifest)),
+  );
+  return new NativeModule(runtime, manifest, handle, described);
+}
+
+class NativeModule implements Module {
+  readonly runtime: Runtime;
+  readonly manifest: string;
+  readonly #record: NativeRecord;
+  readonly #described: ReadonlyMap<string, ManifestKernel>;
+  readonly #kernels = new Map<string, Kernel>();
+
+  constructor(
+    runtime: Runtime,
+    manifest: string,
+    handle: Handle,
+    described: ReadonlyMap<string, ManifestKernel>,
+  ) {
+    this.runtime = runtime;
+    this.manifest = manifest;
+    this.#described = described;
+    this.#record = new NativeRecord(this, handle, `module ${manifest}`);
+  }
+
+  get kernels(): readonly string[] {
+    return [...this.#described.keys()];
+  }
+
+  kernel(name: string): Kernel {
+    const known = this.#kernels.get(name);
+    if (known) return known;
+    const described = this.#described.get(name);
+    const handle = described ? this.#find(name) : 0;
+    if (!described || handle === 0) throw this.#noKernel(name, described !== undefined);
+    const kernel = new NativeKernel(this, handle, described);
+    this.#kernels.set(name, kernel);
+    return kernel;
+  }
+
+  #find(name: string): Handle {
+    return guarded(() =>
+      environment().binding.moduleKernel(this.#record.use('module.kernel'), name),
+    );
+  }
+
+  #noKernel(name: string, isListed: boolean): KernelImageError {
+    const { backend } = this.runtime;
+    return new KernelImageError({
+      code: 'CRT_NO_SYMBOL',
+      api: 'module.kernel',
+      backend,
+      detail: isListed
+        ? `kernel ${name} is in ${this.manifest}, but not built for the ${backend} backend`
+        : `no kernel ${name} in ${this.manifest}; it holds ${this.kernels.join(', ') || 'none'}`,
+      hint: 'Correct the name, or build the kernel package again',
+    });
+  }
+}

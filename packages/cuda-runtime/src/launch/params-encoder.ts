@@ -1,0 +1,159 @@
+import type { Device, DeviceBuffer, KernelParams, ParamValue } from '../contract.js';
+import type { DType } from '../dtype.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
+import { KernelImageError } from '../errors/kernel-image-error.js';
+import { NativeBuffer } from '../memory/buffer.js';
+import { TensorView } from '../memory/tensor.js';
+import { commandLayout } from '../native/binding.js';
+import type { CommandBlock } from '../native/command-block.js';
+import type { ParamField, ParamsLayout } from './params-layout.js';
+import { writeScalar } from './scalar.js';
+
+interface BufferField {
+  readonly name: string;
+  readonly index: number;
+  readonly dtypes: readonly DType[];
+  readonly isOptional: boolean;
+}
+
+/**
+ * Writes the parameters of one kernel into the command block. Made once per kernel, so that a launch
+ * only looks up values, checks them and stores them.
+ */
+export class ParamsEncoder {
+  readonly #kernel: string;
+  readonly #layout: ParamsLayout;
+  readonly #buffers: readonly BufferField[];
+  readonly #scalars: readonly ParamField[];
+  readonly #paramsWords: number;
+
+  /** @throws KernelImageError if the parameters cannot fit into the command block */
+  constructor(kernel: string, layout: ParamsLayout) {
+    this.#kernel = kernel;
+    this.#layout = layout;
+    this.#buffers = layout.fields.flatMap((field, index) =>
+      field.type === 'buf' ? [toBufferField(field, index)] : [],
+    );
+    this.#scalars = layout.fields.filter((field) => field.type !== 'buf');
+    this.#paramsWords = Math.ceil(layout.bytes / 4);
+    const needed = firstParamByte(this.#buffers.length) + layout.bytes;
+    if (needed > commandLayout.bytes) {
+      const detail = `kernel ${kernel} needs ${needed} bytes to describe a launch, at most ${commandLayout.bytes} are possible`;
+      throw new KernelImageError({ api: 'runtime.loadModule', detail });
+    }
+  }
+
+  /** @throws ArgumentError, DisposedError, BackendMismatchError naming the field */
+  encode(block: CommandBlock, params: KernelParams, device: Device): void {
+    const { words } = block;
+    let given = 0;
+    for (const _ in params) given += 1;
+    if (given !== this.#layout.fields.length) throw this.#wrongFields(params);
+    const count = this.#encodeBuffers(words, params, device);
+    words[commandLayout.bufferCount] = count;
+    words[commandLayout.paramsBytes] = this.#layout.bytes;
+    const base = firstParamByte(count);
+    words.fill(0, base / 4, base / 4 + this.#paramsWords);
+    for (const field of this.#scalars) {
+      const value = params[field.name];
+      if (!writeScalar(block, base + field.offset, field.type, value)) {
+        throw this.#wrongValue(field.name, `a ${field.type}`, value, params);
+      }
+    }
+  }
+
+  #encodeBuffers(words: Int32Array, params: KernelParams, device: Device): number {
+    let at: number = commandLayout.buffers;
+    let count = 0;
+    for (const field of this.#buffers) {
+      const value = params[field.name];
+      if (value === null && field.isOptional) continue;
+      let offset = 0;
+      let extent = 0;
+      let buffer: DeviceBuffer;
+      if (value instanceof TensorView) {
+        if (field.dtypes.length > 0 && !field.dtypes.includes(value.dtype)) {
+          throw this.#wrongValue(field.name, field.dtypes.join(' or '), value, params);
+        }
+        ({ buffer, byteOffset: offset, spanBytes: extent } = value);
+      } else if (value instanceof NativeBuffer) {
+        buffer = value;
+        extent = value.bytes;
+      } else {
+        const expected = `a tensor or buffer${field.isOptional ? ' or null' : ''}`;
+        throw this.#wrongValue(field.name, expected, value, params);
+      }
+      if (buffer.device !== device) throw this.#wrongDevice(field.name, buffer.device, device);
+      words[at] = buffer.use('stream.launch');
+      words[at + 1] = field.index;
+      words[at + 2] = offset;
+      words[at + 3] = offset / 0x1_0000_0000;
+      words[at + 4] = extent;
+      words[at + 5] = extent / 0x1_0000_0000;
+      at += commandLayout.bufferWords;
+      count += 1;
+    }
+    return count;
+  }
+
+  #wrongFields(params: KernelParams): ArgumentError {
+    const names = this.#layout.fields.map((field) => field.name);
+    const missing = names.filter((name) => !(name in params));
+    const unknown = Object.keys(params).filter((name) => !names.includes(name));
+    const parts = [
+      missing.length > 0 ? `missing: ${missing.join(', ')}` : '',
+      unknown.length > 0 ? `unknown: ${unknown.join(', ')}` : '',
+    ].filter((part) => part !== '');
+    return this.#refuse(
+      `${parts.join('; ')}`,
+      `Give every field of ${this.#layout.struct} once: ${names.join(', ')}`,
+    );
+  }
+
+  #wrongValue(
+    name: string,
+    expected: string,
+    value: ParamValue | undefined,
+    params: KernelParams,
+  ): ArgumentError {
+    if (value === undefined) return this.#wrongFields(params);
+    return this.#refuse(`\`${name}\` is ${describeValue(value)}, expected ${expected}`);
+  }
+
+  #wrongDevice(name: string, actual: Device, expected: Device): Error {
+    if (actual.runtime !== expected.runtime) {
+      return new BackendMismatchError({
+        api: 'stream.launch',
+        detail: `kernel ${this.#kernel}: \`${name}\` belongs to another runtime (${actual.runtime.backend})`,
+        hint: 'Use tensors, kernels and streams of one runtime',
+      });
+    }
+    return this.#refuse(
+      `\`${name}\` is on device ${actual.index}, the stream is on device ${expected.index}`,
+    );
+  }
+
+  #refuse(detail: string, hint?: string): ArgumentError {
+    return new ArgumentError({
+      api: 'stream.launch',
+      detail: `kernel ${this.#kernel}: ${detail}`,
+      hint,
+    });
+  }
+}
+
+function firstParamByte(buffers: number): number {
+  return 4 * (commandLayout.buffers + buffers * commandLayout.bufferWords);
+}
+
+function toBufferField(field: ParamField, index: number): BufferField {
+  const { name, dtype = [], optional = false } = field;
+  return { name, index, dtypes: dtype, isOptional: optional };
+}
+
+function describeValue(value: ParamValue): string {
+  if (value instanceof TensorView) return value.describe();
+  if (value instanceof NativeBuffer) return `a buffer of ${value.bytes} bytes`;
+  return typeof value === 'bigint' ? `${value}n` : String(value);
+}

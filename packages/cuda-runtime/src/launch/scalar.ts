@@ -1,0 +1,62 @@
+import type { ParamValue } from '../contract.js';
+import type { CommandBlock } from '../native/command-block.js';
+import type { ParamType } from './params-layout.js';
+
+const twoTo32 = 0x1_0000_0000;
+
+/**
+ * Writes one scalar at a byte address of the block.
+ * @returns false if the value is of another kind or outside the type's range
+ */
+export function writeScalar(
+  block: CommandBlock,
+  byte: number,
+  type: ParamType,
+  given: ParamValue | undefined,
+): boolean {
+  const value = typeof given === 'boolean' ? Number(given) : given;
+  switch (type) {
+    case 'i32':
+      if (typeof value !== 'number' || (value | 0) !== value) return false;
+      block.words[byte / 4] = value;
+      return true;
+    case 'u32':
+      if (typeof value !== 'number' || value >>> 0 !== value) return false;
+      block.words[byte / 4] = value;
+      return true;
+    case 'f32':
+      if (typeof value !== 'number') return false;
+      block.floats[byte / 4] = value;
+      return true;
+    case 'f64':
+      if (typeof value !== 'number') return false;
+      block.doubles[byte / 8] = value;
+      return true;
+    case 'i64':
+      return writeLong(block, byte, value, true);
+    case 'u64':
+      return writeLong(block, byte, value, false);
+    case 'buf':
+      return false;
+  }
+}
+
+// Numbers are split by hand: a bigint would be an allocation per launch.
+function writeLong(
+  block: CommandBlock,
+  byte: number,
+  value: ParamValue | undefined,
+  isSigned: boolean,
+): boolean {
+  if (typeof value === 'number') {
+    if (!Number.isSafeInteger(value) || (value < 0 && !isSigned)) return false;
+    block.words[byte / 4] = value;
+    block.words[byte / 4 + 1] = Math.floor(value / twoTo32);
+    return true;
+  }
+  if (typeof value !== 'bigint') return false;
+  const wrapped = isSigned ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value);
+  if (wrapped !== value) return false;
+  block.longs[byte / 8] = value;
+  return true;
+}

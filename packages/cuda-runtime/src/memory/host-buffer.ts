@@ -1,0 +1,31 @@
+import type { Handle } from '../native/binding.js';
+import { NativeRecord } from '../native/record.js';
+
+/** Pinned host memory that the device can copy from and to, also inside a captured graph. */
+export class HostBuffer implements Disposable {
+  readonly bytes: number;
+  /** The memory itself; has length 0 after `dispose`. */
+  readonly buffer: ArrayBuffer;
+  readonly #record: NativeRecord;
+
+  /** @internal Made by `device.allocHost`. */
+  constructor(handle: Handle, buffer: ArrayBuffer) {
+    this.bytes = buffer.byteLength;
+    this.buffer = buffer;
+    this.#record = new NativeRecord(this, handle, `host buffer of ${buffer.byteLength} bytes`);
+  }
+
+  /** @internal The native handle. @throws DisposedError */
+  use(api: string): Handle {
+    return this.#record.use(api);
+  }
+
+  /** Detaches `buffer` at once; the memory is freed after pending copies. */
+  dispose(): void {
+    this.#record.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}

@@ -1,0 +1,192 @@
+import type * as contract from '../contract.js';
+import { type DType, dtypeBytes, isDType } from '../dtype.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import { contiguousStrides, elementsOf, resolveShape } from './shape.js';
+
+/** A view of device memory: buffer, element type, shape, strides and byte offset. */
+export type Tensor = contract.Tensor;
+
+/** Makes tensors. */
+export const Tensor = {
+  /**
+   * Allocates a contiguous tensor.
+   * @param shape non-negative integers; a 0 makes an empty tensor
+   * @param options the stream that orders the allocation (default: the current one), a label
+   * @throws ArgumentError, OutOfMemoryError
+   */
+  allocate(
+    device: contract.Device,
+    shape: readonly number[],
+    dtype: DType,
+    options: contract.AllocOptions = {},
+  ): Tensor {
+    const checked = checkShape('Tensor.allocate', shape, dtype);
+    const buffer = device.alloc(elementsOf(checked) * dtypeBytes(dtype), options);
+    return new TensorView(buffer, checked, dtype, { owns: true });
+  },
+
+  /**
+   * A view of an existing buffer.
+   * @throws ArgumentError if the view does not lie inside the buffer or is misaligned
+   */
+  of(
+    buffer: contract.DeviceBuffer,
+    shape: readonly number[],
+    dtype: DType,
+    layout: TensorLayout = {},
+  ): Tensor {
+    const checked = checkShape('Tensor.of', shape, dtype);
+    const tensor = new TensorView(buffer, checked, dtype, { ...layout, owns: false });
+    checkPlace(tensor);
+    return tensor;
+  },
+
+  /** `value instanceof Tensor`. */
+  [Symbol.hasInstance](value: unknown): value is Tensor {
+    return value instanceof TensorView;
+  },
+};
+
+/** Where a view begins and how it steps. */
+export interface TensorLayout {
+  /** Elements from one index to the next, per dimension; default contiguous. */
+  readonly strides?: readonly number[];
+  /** Bytes from the start of the buffer; default 0. */
+  readonly byteOffset?: number;
+}
+
+/** The one implementation of `Tensor`. */
+export class TensorView implements contract.Tensor {
+  readonly buffer: contract.DeviceBuffer;
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  readonly strides: readonly number[];
+  readonly byteOffset: number;
+  readonly elements: number;
+  readonly bytes: number;
+  readonly spanBytes: number;
+  readonly isContiguous: boolean;
+  readonly #owns: boolean;
+
+  constructor(
+    buffer: contract.DeviceBuffer,
+    shape: readonly number[],
+    dtype: DType,
+    { strides, byteOffset = 0, owns }: TensorLayout & { owns: boolean },
+  ) {
+    const dense = contiguousStrides(shape);
+    this.buffer = buffer;
+    this.dtype = dtype;
+    this.shape = shape;
+    this.strides = strides ?? dense;
+    this.byteOffset = byteOffset;
+    this.elements = elementsOf(shape);
+    this.bytes = this.elements * dtypeBytes(dtype);
+    this.isContiguous = strides === undefined || isDense(shape, strides, dense);
+    this.spanBytes = this.isContiguous ? this.bytes : spanOf(this);
+    this.#owns = owns;
+  }
+
+  get device(): contract.Device {
+    return this.buffer.device;
+  }
+
+  get rank(): number {
+    return this.shape.length;
+  }
+
+  view(shape: readonly number[]): Tensor {
+    if (!this.isContiguous) {
+      throw argument('tensor.view', `the tensor ${this.describe()} is not contiguous`);
+    }
+    const resolved = resolveShape(shape, this.elements);
+    if (!resolved) {
+      const detail = `[${shape}] does not hold the ${this.elements} elements of ${this.describe()}`;
+      throw argument('tensor.view', detail);
+    }
+    return new TensorView(this.buffer, resolved, this.dtype, {
+      byteOffset: this.byteOffset,
+      owns: false,
+    });
+  }
+
+  slice(dim: number, start: number, end: number): Tensor {
+    const size = this.shape[dim];
+    const stride = this.strides[dim];
+    if (size === undefined || stride === undefined) {
+      throw argument('tensor.slice', `\`dim\` is ${dim}, expected 0 … ${this.rank - 1}`);
+    }
+    const isInside = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && end <= size;
+    if (!isInside || start > end) {
+      const detail = `[${start}, ${end}) is not inside dimension ${dim} of size ${size}`;
+      throw argument('tensor.slice', detail);
+    }
+    return new TensorView(this.buffer, this.shape.with(dim, end - start), this.dtype, {
+      strides: this.strides,
+      byteOffset: this.byteOffset + start * stride * dtypeBytes(this.dtype),
+      owns: false,
+    });
+  }
+
+  describe(): string {
+    return `${this.dtype} [${this.shape.join(', ')}]`;
+  }
+
+  dispose(): void {
+    if (this.#owns) this.buffer.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+function checkShape(api: string, shape: readonly number[], dtype: DType): readonly number[] {
+  if (!isDType(dtype)) throw argument(api, `\`dtype\` is ${String(dtype)}, not an element type`);
+  for (const size of shape) {
+    if (!Number.isSafeInteger(size) || size < 0) {
+      throw argument(api, `\`shape\` is [${shape}], expected non-negative integers`);
+    }
+  }
+  return Object.freeze([...shape]);
+}
+
+function checkPlace(tensor: TensorView): void {
+  const { buffer, byteOffset, strides, shape, spanBytes, dtype } = tensor;
+  const isStride = (stride: number) => Number.isSafeInteger(stride) && stride >= 0;
+  if (strides.length !== shape.length || !strides.every(isStride)) {
+    const detail = `\`strides\` is [${strides}], expected ${shape.length} non-negative integers`;
+    throw argument('Tensor.of', detail);
+  }
+  const isAligned = Number.isSafeInteger(byteOffset) && byteOffset % dtypeBytes(dtype) === 0;
+  if (!isAligned || byteOffset < 0) {
+    const detail = `\`byteOffset\` is ${byteOffset}, expected a multiple of ${dtypeBytes(dtype)}`;
+    throw argument('Tensor.of', detail);
+  }
+  if (byteOffset + spanBytes > buffer.bytes) {
+    const range = `[${byteOffset}, ${byteOffset + spanBytes})`;
+    const detail = `${tensor.describe()} covers bytes ${range} of a buffer of ${buffer.bytes}`;
+    throw argument('Tensor.of', detail);
+  }
+}
+
+// The stride of a dimension of size 1 never matters, and an empty tensor has no memory.
+function isDense(
+  shape: readonly number[],
+  strides: readonly number[],
+  dense: readonly number[],
+): boolean {
+  if (shape.includes(0)) return true;
+  return shape.every((size, dim) => size === 1 || strides[dim] === dense[dim]);
+}
+
+function spanOf(tensor: TensorView): number {
+  if (tensor.elements === 0) return 0;
+  let last = 0;
+  for (const [dim, size] of tensor.shape.entries()) last += (size - 1) * (tensor.strides[dim] ?? 0);
+  return (last + 1) * dtypeBytes(tensor.dtype);
+}
+
+function argument(api: string, detail: string): ArgumentError {
+  return new ArgumentError({ api, detail });
+}

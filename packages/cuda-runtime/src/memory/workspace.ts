@@ -1,0 +1,146 @@
+import type { Device, DeviceBuffer, TensorAllocator } from '../contract.js';
+import { type DType, dtypeBytes } from '../dtype.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import { DisposedError } from '../errors/disposed-error.js';
+import { elementsOf } from './shape.js';
+import { Tensor } from './tensor.js';
+
+/** A point to go back to with `release`. */
+export interface WorkspaceMark {
+  readonly workspace: Workspace;
+  readonly chunk: number;
+  readonly offset: number;
+}
+
+/** Options of a workspace. */
+export interface WorkspaceOptions {
+  /** Name for error messages and races; default `workspace`. */
+  readonly label?: string;
+  /** Size of an arena piece in bytes, default 16 MiB; a larger tensor gets a piece of its own. */
+  readonly chunkBytes?: number;
+}
+
+// 256 bytes is what CUDA's allocator guarantees and what the widest vector loads want.
+const alignment = 256;
+
+/**
+ * An arena for the tensors of one step. The same calls after `reset()` give the same addresses, so
+ * a captured graph can be replayed and a new capture writes to the same places. Nothing is freed
+ * before `dispose`.
+ *
+ * Tensors of one workspace may be reused after `reset`, `release`: two branches that run at the same
+ * time each need their own `lane`.
+ */
+export class Workspace implements TensorAllocator, Disposable {
+  readonly device: Device;
+  readonly label: string;
+  readonly #chunkBytes: number;
+  readonly #chunks: DeviceBuffer[] = [];
+  readonly #lanes = new Map<string, Workspace>();
+  #chunk = 0;
+  #offset = 0;
+  #isDisposed = false;
+
+  constructor(device: Device, options: WorkspaceOptions = {}) {
+    const { label = 'workspace', chunkBytes = 16 * 2 ** 20 } = options;
+    if (!Number.isSafeInteger(chunkBytes) || chunkBytes <= 0) {
+      const detail = `\`chunkBytes\` is ${chunkBytes}, expected a positive integer`;
+      throw new ArgumentError({ api: 'new Workspace', detail });
+    }
+    this.device = device;
+    this.label = label;
+    this.#chunkBytes = roundUp(chunkBytes);
+  }
+
+  /** Bytes held by this workspace and its lanes. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const chunk of this.#chunks) bytes += chunk.bytes;
+    for (const lane of this.#lanes.values()) bytes += lane.bytes;
+    return bytes;
+  }
+
+  /** The next slice of the arena; its contents are whatever was there. */
+  tensor(shape: readonly number[], dtype: DType, label?: string): Tensor {
+    this.#checkAlive('workspace.tensor');
+    const bytes = elementsOf(shape) * dtypeBytes(dtype);
+    const buffer = this.#chunkFor(bytes, label);
+    const tensor = Tensor.of(buffer, shape, dtype, { byteOffset: this.#offset });
+    this.#offset += roundUp(bytes);
+    return tensor;
+  }
+
+  /** Starts again from the first byte, also in every lane. */
+  reset(): void {
+    this.#chunk = 0;
+    this.#offset = 0;
+    for (const lane of this.#lanes.values()) lane.reset();
+  }
+
+  /** Remembers where the arena stands. */
+  mark(): WorkspaceMark {
+    return { workspace: this, chunk: this.#chunk, offset: this.#offset };
+  }
+
+  /** Goes back to a mark: tensors made since may be overwritten by the next ones. */
+  release(mark: WorkspaceMark): void {
+    const isBehind =
+      mark.chunk < this.#chunk || (mark.chunk === this.#chunk && mark.offset <= this.#offset);
+    if (mark.workspace !== this || !isBehind) {
+      const detail = `the mark is not an earlier point of workspace ${this.label}`;
+      throw new ArgumentError({ api: 'workspace.release', detail });
+    }
+    this.#chunk = mark.chunk;
+    this.#offset = mark.offset;
+  }
+
+  /** A disjoint arena for a branch that runs at the same time; the same object for the same name. */
+  lane(name: string): Workspace {
+    this.#checkAlive('workspace.lane');
+    const known = this.#lanes.get(name);
+    if (known) return known;
+    const label = `${this.label}/${name}`;
+    const lane = new Workspace(this.device, { label, chunkBytes: this.#chunkBytes });
+    this.#lanes.set(name, lane);
+    return lane;
+  }
+
+  /** Disposes the arena and its lanes; work already submitted is not affected. */
+  dispose(): void {
+    this.#isDisposed = true;
+    for (const chunk of this.#chunks.splice(0)) chunk.dispose();
+    for (const lane of this.#lanes.values()) lane.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  // Pieces are only appended and the search goes only forward, so the same calls meet the same
+  // pieces, whatever other steps have appended in between.
+  #chunkFor(bytes: number, label: string | undefined): DeviceBuffer {
+    for (;;) {
+      const chunk = this.#chunks[this.#chunk] ?? this.#grow(bytes, label);
+      if (this.#offset + bytes <= chunk.bytes) return chunk;
+      this.#chunk += 1;
+      this.#offset = 0;
+    }
+  }
+
+  #grow(bytes: number, label: string | undefined): DeviceBuffer {
+    const size = Math.max(this.#chunkBytes, roundUp(bytes));
+    const name = `${this.label}#${this.#chunks.length}${label ? ` (${label})` : ''}`;
+    const chunk = this.device.alloc(size, { label: name });
+    this.#chunks.push(chunk);
+    return chunk;
+  }
+
+  #checkAlive(api: string): void {
+    if (!this.#isDisposed) return;
+    throw new DisposedError({ api, detail: `workspace ${this.label} is disposed` });
+  }
+}
+
+function roundUp(bytes: number): number {
+  return Math.ceil(bytes / alignment) * alignment;
+}

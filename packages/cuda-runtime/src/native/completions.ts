@@ -1,0 +1,103 @@
+import { fromCompletion } from '../errors/from-native.js';
+
+type Settle = (error: unknown) => void;
+
+/** Passes completions of foreign threads to the promises and callbacks that wait for them. */
+export class Completions {
+  readonly #waiting = new Map<number, Settle>();
+  readonly #notified = new Map<number, () => void>();
+  readonly #keepAlive: (on: boolean) => void;
+  #next = 1;
+  #dropped = 0;
+
+  /** @param keepAlive told `true` while promises are outstanding, so that the process waits */
+  constructor(keepAlive: (on: boolean) => void) {
+    this.#keepAlive = keepAlive;
+  }
+
+  /** Notifications that arrived after their owner was gone. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /**
+   * Starts native work with a fresh token and resolves when the token comes back.
+   * @param signal gives up the wait with an `AbortError`; the native work goes on
+   */
+  wait(start: (token: number) => void, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(abortError(signal));
+      const token = this.#token();
+      const giveUp = () => {
+        if (this.#forget(token)) reject(abortError(signal));
+      };
+      const settle = (error: unknown) => {
+        signal?.removeEventListener('abort', giveUp);
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      this.#remember(token, settle);
+      signal?.addEventListener('abort', giveUp, { once: true });
+      try {
+        start(token);
+      } catch (error) {
+        if (this.#forget(token)) settle(error);
+      }
+    });
+  }
+
+  /** Registers a callback; with `once` it is forgotten after its first call. */
+  notify(callback: () => void, once: boolean): number {
+    const token = this.#token();
+    const call = () => {
+      if (once) this.#notified.delete(token);
+      callback();
+    };
+    this.#notified.set(token, call);
+    return token;
+  }
+
+  /** Forgets a callback registered with `notify`. */
+  cancel(token: number): void {
+    this.#notified.delete(token);
+  }
+
+  /** The addon calls this on the JS thread; a token is settled at most once. */
+  readonly handle = (token: number, status: string): void => {
+    const settle = this.#waiting.get(token);
+    if (settle) {
+      this.#forget(token);
+      settle(status === '' ? undefined : fromCompletion(status));
+      return;
+    }
+    const callback = this.#notified.get(token);
+    if (callback && status === '') callback();
+    else this.#dropped += 1;
+  };
+
+  #remember(token: number, settle: Settle): void {
+    if (this.#waiting.size === 0) this.#keepAlive(true);
+    this.#waiting.set(token, settle);
+  }
+
+  #forget(token: number): boolean {
+    const known = this.#waiting.delete(token);
+    if (known && this.#waiting.size === 0) this.#keepAlive(false);
+    return known;
+  }
+
+  #token(): number {
+    const token = this.#next;
+    // Tokens are 32-bit in the addon. 2^31 of them take days; a collision would need one to be
+    // outstanding for all that time.
+    this.#next = token === 0x7fff_ffff ? 1 : token + 1;
+    return token;
+  }
+}
+
+function abortError(signal: AbortSignal | undefined): unknown {
+  const reason: unknown = signal?.reason;
+  if (reason instanceof DOMException && reason.name === 'AbortError') return reason;
+  const text = 'the wait was given up; the work on the device goes on';
+  return new DOMException(text, { name: 'AbortError', cause: reason });
+}

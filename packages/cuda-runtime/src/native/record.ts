@@ -1,0 +1,71 @@
+import { DisposedError } from '../errors/disposed-error.js';
+import { fromNative } from '../errors/from-native.js';
+import type { Handle } from './binding.js';
+import { environment } from './environment.js';
+
+interface Held {
+  readonly handle: Handle;
+  readonly what: string;
+  readonly stack: string | undefined;
+}
+
+let warnLeaks = false;
+
+/** Whether objects collected without `dispose` are reported (`CRT_WARN_LEAKS=1`). */
+export function setLeakWarnings(on: boolean): void {
+  warnLeaks = on;
+}
+
+// The safety net for forgotten objects. `release` only hands the record to the reaper thread, so
+// that a collection inside a capture cannot call CUDA (docs/lifetimes.md).
+const forgotten = new FinalizationRegistry<Held>(({ handle, what, stack }) => {
+  environment().binding.release(handle);
+  if (warnLeaks) process.emitWarning(`${what} was collected undisposed`, { detail: stack ?? '' });
+});
+
+/**
+ * One wrapper's reference to a native record. The holder passes itself, so that its collection
+ * releases the record.
+ */
+export class NativeRecord {
+  #handle: Handle;
+  readonly #what: string;
+
+  constructor(holder: object, handle: Handle, what: string) {
+    this.#handle = handle;
+    this.#what = what;
+    const stack = warnLeaks ? new Error('created here').stack : undefined;
+    forgotten.register(holder, { handle, what, stack }, this);
+  }
+
+  /** The handle. @throws DisposedError after `release` */
+  use(api: string): Handle {
+    if (this.#handle === 0) throw this.#disposed(api);
+    return this.#handle;
+  }
+
+  get isReleased(): boolean {
+    return this.#handle === 0;
+  }
+
+  /** Gives the reference back; the second call does nothing. */
+  release(): void {
+    const handle = this.#handle;
+    if (handle === 0) return;
+    this.#handle = 0;
+    forgotten.unregister(this);
+    try {
+      environment().binding.release(handle);
+    } catch (error) {
+      throw fromNative(error);
+    }
+  }
+
+  #disposed(api: string): DisposedError {
+    return new DisposedError({
+      api,
+      detail: `${this.#what} is disposed`,
+      hint: 'Dispose it after its last use; work that was already submitted is not affected',
+    });
+  }
+}

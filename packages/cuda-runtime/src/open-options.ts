@@ -1,0 +1,52 @@
+import { type CpuOptions, resolveCpuOptions } from './cpu-options.js';
+import { ArgumentError } from './errors/argument-error.js';
+import type { NativeOpenOptions } from './native/binding.js';
+import type { Settings } from './settings.js';
+
+/** Options of `open`. */
+export interface OpenOptions {
+  /** Default `auto`: CUDA if usable, else the CPU with one process warning. */
+  readonly backend?: 'auto' | 'cpu' | 'cuda';
+  /** Index of the default device; default 0. */
+  readonly device?: number;
+  /** Refuses calls that would break a capture before the driver sees them; default true. */
+  readonly guards?: boolean;
+  /** Waiting for a never-recorded event is an error; default false. */
+  readonly strictEvents?: boolean;
+  /** A runtime of its own instead of the one that this thread shares; default false. */
+  readonly isolated?: boolean;
+  readonly cpu?: CpuOptions;
+}
+
+/** Options with every default filled in. */
+export interface ResolvedOptions {
+  readonly backend: 'auto' | 'cpu' | 'cuda';
+  readonly device: number;
+  readonly isolated: boolean;
+  readonly native: NativeOpenOptions;
+}
+
+const names = ['backend', 'device', 'guards', 'strictEvents', 'isolated', 'cpu'];
+
+/** @throws ArgumentError naming the option */
+export function resolveOptions(options: OpenOptions, settings: Settings): ResolvedOptions {
+  const unknown = Object.keys(options).find((name) => !names.includes(name));
+  if (unknown !== undefined) throw refuse(`\`${unknown}\` is not an option`);
+  const { backend = 'auto', device = 0, guards = true, strictEvents = false } = options;
+  if (backend !== 'auto' && backend !== 'cpu' && backend !== 'cuda') {
+    throw refuse(`\`backend\` is ${String(backend)}, expected auto, cpu or cuda`);
+  }
+  if (!Number.isInteger(device) || device < 0) {
+    throw refuse(`\`device\` is ${device}, expected a non-negative integer`);
+  }
+  return {
+    backend,
+    device,
+    isolated: options.isolated === true,
+    native: { guards, strictEvents, cpu: resolveCpuOptions(options.cpu ?? {}, settings) },
+  };
+}
+
+function refuse(detail: string): ArgumentError {
+  return new ArgumentError({ api: 'open', detail });
+}

@@ -1,0 +1,49 @@
+import { BackendUnavailableError } from './errors/backend-unavailable-error.js';
+import type { UnavailableReason } from './errors/unavailable-reason.js';
+import { environment } from './native/environment.js';
+
+/** Whether a backend can be used on this machine, and if not, why. */
+export interface BackendReport {
+  readonly backend: 'cpu' | 'cuda';
+  readonly usable: boolean;
+  /** One of nine causes; absent when usable. */
+  readonly reason?: UnavailableReason;
+  /** What was found, in words. */
+  readonly detail: string;
+  readonly driverVersion?: number;
+  readonly runtimeVersion?: number;
+  readonly devices?: number;
+  readonly addonVersion: string;
+  /** Node-API version of this Node. */
+  readonly napi: number;
+  readonly libc?: string;
+}
+
+/** Looks at both backends; never rejects. Starting the driver can take a tenth of a second. */
+export async function probe(): Promise<readonly BackendReport[]> {
+  return probeSync();
+}
+
+/** The same, blocking. Never throws. */
+export function probeSync(): readonly BackendReport[] {
+  try {
+    const reports = JSON.parse(environment().binding.probe()) as readonly BackendReport[];
+    return reports.map((report) => ({ ...report, napi: napiVersion() }));
+  } catch (error) {
+    return unloadable(error);
+  }
+}
+
+function unloadable(error: unknown): readonly BackendReport[] {
+  const reason = BackendUnavailableError.isInstance(error) ? error.reason : 'NO_ADDON';
+  const detail = error instanceof Error ? error.message : String(error);
+  const report = { usable: false, reason, detail, addonVersion: '', napi: napiVersion() };
+  return [
+    { backend: 'cpu', ...report },
+    { backend: 'cuda', ...report },
+  ];
+}
+
+function napiVersion(): number {
+  return Number(process.versions['napi'] ?? 0);
+}

@@ -1,0 +1,25 @@
+/** What `runtime.describe()` tells: the choice of the backend and what it runs with. */
+export interface RuntimeReport {
+  readonly backend: 'cpu' | 'cuda';
+  /** Why this backend: asked for, or found usable, or what the fallback was for. */
+  readonly why: string;
+  readonly guards: boolean;
+  /** Names of the devices. */
+  readonly devices: readonly string[];
+  /** Manifests loaded so far. */
+  readonly modules: readonly string[];
+  /** What the native side reports: on the CPU level, threads, schedule. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** Counters of a runtime, as the native side keeps them. */
+export interface RuntimeStats {
+  /** Live records, with kind, label and what holds them. */
+  readonly live: readonly unknown[];
+  readonly bytesInUse: number;
+  readonly bytesPeak: number;
+  readonly operations: number;
+  readonly graphLaunches: number;
+  /** Completions that arrived after their owner was gone. */
+  readonly droppedCompletions: number;
+}

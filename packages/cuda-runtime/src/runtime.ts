@@ -1,0 +1,191 @@
+import type { Device, Module, ModuleSource, Runtime, Stream, StreamRegistry } from './contract.js';
+import { NativeDevice } from './device.js';
+import { parseDeviceInfo } from './device-info.js';
+import { ArgumentError } from './errors/argument-error.js';
+import { BackendMismatchError } from './errors/backend-mismatch-error.js';
+import { DisposedError } from './errors/disposed-error.js';
+import { RaceError } from './errors/race-error.js';
+import { loadModule } from './launch/module.js';
+import type { Handle } from './native/binding.js';
+import { environment } from './native/environment.js';
+import { guarded } from './native/guarded.js';
+import type { ResolvedOptions } from './open-options.js';
+import { parseRaces } from './races.js';
+import type { RuntimeReport, RuntimeStats } from './report.js';
+import { NamedStreams } from './stream/stream-registry.js';
+import { NativeTrace } from './trace/trace.js';
+
+/** What a runtime is opened with. */
+export interface RuntimeOrigin {
+  readonly backend: 'cpu' | 'cuda';
+  readonly why: string;
+  readonly options: ResolvedOptions;
+  /** Gives back one `open`; true when it was the last. */
+  readonly giveBack: () => boolean;
+}
+
+/** The one implementation of `Runtime`. */
+export class NativeRuntime implements Runtime {
+  readonly backend: 'cpu' | 'cuda';
+  readonly devices: readonly Device[];
+  readonly streams: StreamRegistry;
+  readonly trace: NativeTrace;
+  readonly #origin: RuntimeOrigin;
+  readonly #modules = new Map<string, Module>();
+  readonly #current: Stream[] = [];
+  readonly #main = new Map<Device, Stream>();
+  readonly #checksRaces: boolean;
+  #handle: Handle;
+  #captureModes = 0;
+
+  constructor(handle: Handle, origin: RuntimeOrigin) {
+    this.#handle = handle;
+    this.#origin = origin;
+    this.backend = origin.backend;
+    this.#checksRaces = origin.options.native.cpu.raceCheck && origin.backend === 'cpu';
+    const devices = listDevices(this, handle);
+    this.devices = devices;
+    const make = (device: Device, name: string, priority = 0) =>
+      ownDevice(devices, device).makeStream({ name, priority }, 'runtime');
+    this.streams = new NamedStreams(() => this.device(), make);
+    this.trace = new NativeTrace(() => this.use('runtime.trace'));
+  }
+
+  use(api: string): Handle {
+    if (this.#handle !== 0) return this.#handle;
+    throw new DisposedError({ api, detail: `the ${this.backend} runtime is disposed` });
+  }
+
+  device(index: number = this.#origin.options.device): Device {
+    const device = this.devices[index];
+    if (device) return device;
+    const detail = `\`index\` is ${index}, expected 0 … ${this.devices.length - 1}`;
+    throw new ArgumentError({ api: 'runtime.device', number: 101, detail });
+  }
+
+  currentStream(device: Device = this.device()): Stream {
+    for (let at = this.#current.length - 1; at >= 0; at -= 1) {
+      const stream = this.#current[at];
+      if (stream?.device === device) return stream;
+    }
+    const main = this.#main.get(device);
+    return main ?? this.#makeMain(device);
+  }
+
+  withStream<T>(stream: Stream, body: () => T): T {
+    const api = 'runtime.withStream';
+    if (stream.runtime !== this) {
+      throw new BackendMismatchError({ api, detail: '`stream` belongs to another runtime' });
+    }
+    this.#current.push(stream);
+    try {
+      return refusePromise(api, body());
+    } finally {
+      this.#current.pop();
+    }
+  }
+
+  isCapturing(): boolean {
+    return this.currentStream().captureStatus !== 'none';
+  }
+
+  isCaptureMode(): boolean {
+    return this.#captureModes > 0;
+  }
+
+  withCaptureMode<T>(body: () => T): T {
+    this.#captureModes += 1;
+    try {
+      return refusePromise('runtime.withCaptureMode', body());
+    } finally {
+      this.#captureModes -= 1;
+    }
+  }
+
+  async loadModule(source: ModuleSource): Promise<Module> {
+    const key = JSON.stringify(source);
+    const known = this.#modules.get(key);
+    if (known) return known;
+    const module = loadModule(this, source);
+    this.#modules.set(key, module);
+    return module;
+  }
+
+  describe(): RuntimeReport {
+    const { binding } = environment();
+    return {
+      backend: this.backend,
+      why: this.#origin.why,
+      guards: this.#origin.options.native.guards,
+      devices: this.devices.map((device) => device.name),
+      modules: [...this.#modules.values()].map((module) => module.manifest),
+      details: JSON.parse(guarded(() => binding.describeRuntime(this.use('runtime.describe')))),
+    };
+  }
+
+  stats(): RuntimeStats {
+    const { binding, completions } = environment();
+    const counters = JSON.parse(guarded(() => binding.stats(this.use('runtime.stats'))));
+    return { ...counters, droppedCompletions: completions.dropped };
+  }
+
+  checkRaces(): void {
+    if (!this.#checksRaces) return;
+    const text = guarded(() => environment().binding.takeRaces(this.use('runtime.checkRaces')));
+    const races = parseRaces(text);
+    const [first] = races;
+    if (!first) return;
+    const more = races.length > 1 ? ` (and ${races.length - 1} more)` : '';
+    throw new RaceError({
+      api: 'runtime.checkRaces',
+      backend: 'cpu',
+      detail: `${first.message}${more}`,
+      hint: 'Order them with `waitStream`, or give each branch memory of its own',
+      races,
+    });
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#handle === 0 || !this.#origin.giveBack()) return;
+    const handle = this.#handle;
+    this.#handle = 0;
+    guarded(() => environment().binding.closeRuntime(handle));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.dispose();
+  }
+
+  #makeMain(device: Device): Stream {
+    const own = ownDevice(this.devices, device);
+    const main = own.makeStream({ name: 'main' }, 'runtime');
+    this.#main.set(device, main);
+    return main;
+  }
+}
+
+function listDevices(runtime: Runtime, handle: Handle): readonly NativeDevice[] {
+  const { binding } = environment();
+  const report = JSON.parse(guarded(() => binding.describeRuntime(handle)));
+  const count = Number(report.devices ?? 1);
+  return Array.from({ length: count }, (_, index) => {
+    const info = parseDeviceInfo(guarded(() => binding.deviceInfo(handle, index)));
+    return new NativeDevice(runtime, index, info);
+  });
+}
+
+function ownDevice(devices: readonly Device[], device: Device): NativeDevice {
+  if (device instanceof NativeDevice && devices.includes(device)) return device;
+  const detail = '`device` belongs to another runtime';
+  throw new BackendMismatchError({ api: 'runtime.currentStream', detail });
+}
+
+function refusePromise<T>(api: string, result: T): T {
+  const isPromise = typeof result === 'object' && result !== null && 'then' in result;
+  if (!isPromise) return result;
+  throw new ArgumentError({
+    api,
+    detail: '`body` returned a promise, and other tasks would run with its stream',
+    hint: 'Make it synchronous, or pass the stream to each call',
+  });
+}

@@ -1,0 +1,25 @@
+/** Environment variables of this package; the addon's loader reads `CUDA_RUNTIME_BINARY` itself. */
+export interface Settings {
+  /** `CUDA_RUNTIME_CPU_LEVEL`: baseline, avx2, avx512 or amx; none = the best the machine has. */
+  readonly cpuLevel: string | undefined;
+  /** `CUDA_RUNTIME_CPU_THREADS`: threads of a kernel's parallel loops; none = all cores. */
+  readonly cpuThreads: number | undefined;
+  /** `CRT_WARN_LEAKS=1`: a process warning for each object that was collected undisposed. */
+  readonly warnLeaks: boolean;
+}
+
+/** Reads the environment; called when a runtime is opened. */
+export function readSettings(environment: NodeJS.ProcessEnv = process.env): Settings {
+  return {
+    cpuLevel: environment['CUDA_RUNTIME_CPU_LEVEL'] || undefined,
+    cpuThreads: positive('CUDA_RUNTIME_CPU_THREADS', environment['CUDA_RUNTIME_CPU_THREADS']),
+    warnLeaks: environment['CRT_WARN_LEAKS'] === '1',
+  };
+}
+
+function positive(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || text === '') return undefined;
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new RangeError(`${name} is \`${text}\`, expected a positive integer; unset or correct it`);
+}

@@ -1,0 +1,55 @@
+import type { Stream } from '../contract.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import { type CaptureOptions, captureModeNumber } from '../graph/capture-options.js';
+import { Graph } from '../graph/graph.js';
+import { GraphCallbacks } from '../graph/graph-callbacks.js';
+import { environment } from '../native/environment.js';
+import { guarded } from '../native/guarded.js';
+
+const statuses = ['none', 'active', 'invalidated'] as const;
+
+// Callbacks of notify nodes by capture id, until the capture ends.
+const callbacks = new Map<bigint, number[]>();
+
+/** `stream.captureStatus`; reading it never invalidates. */
+export function captureStatusOf(stream: Stream): 'none' | 'active' | 'invalidated' {
+  const handle = stream.use('stream.captureStatus');
+  return statuses[guarded(() => environment().binding.streamCaptureStatus(handle))] ?? 'none';
+}
+
+/** `stream.beginCapture`. */
+export function beginCapture(stream: Stream, options: CaptureOptions): void {
+  const mode = captureModeNumber(options.mode);
+  if (mode === undefined) {
+    const detail = `\`mode\` is ${String(options.mode)}, expected thread_local, global or relaxed`;
+    throw new ArgumentError({ api: 'stream.beginCapture', number: 1, detail });
+  }
+  const handle = stream.use('stream.beginCapture');
+  guarded(() => environment().binding.beginCapture(handle, mode));
+}
+
+/** `stream.endCapture`. */
+export function endCapture(stream: Stream): Graph {
+  const id = stream.captureId ?? 0n;
+  const tokens = callbacks.get(id);
+  const native = stream.use('stream.endCapture');
+  const handle = guarded(() => environment().binding.endCapture(native));
+  callbacks.delete(id);
+  const { device, runtime } = stream;
+  const held = tokens && new GraphCallbacks(tokens);
+  return new Graph(handle, () => runtime.currentStream(device), held);
+}
+
+/** Remembers a callback that was captured, so that the graph can keep it. */
+export function noteCallback(stream: Stream, token: number): void {
+  const id = stream.captureId ?? 0n;
+  const tokens = callbacks.get(id);
+  if (tokens) tokens.push(token);
+  else callbacks.set(id, [token]);
+}
+
+/** Forgets the callbacks of a capture that gave no graph. */
+export function dropCallbacks(captureId: bigint | undefined): void {
+  for (const token of callbacks.get(captureId ?? 0n) ?? []) environment().completions.cancel(token);
+  callbacks.delete(captureId ?? 0n);
+}

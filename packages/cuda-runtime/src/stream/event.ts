@@ -1,0 +1,85 @@
+import { CaptureError } from '../errors/capture-error.js';
+import type { Handle } from '../native/binding.js';
+import { environment } from '../native/environment.js';
+import { guarded } from '../native/guarded.js';
+import { NativeRecord } from '../native/record.js';
+
+const states = ['unrecorded', 'pending', 'complete', 'captured', 'stale'] as const;
+
+/** What an event stands for at the moment. `stale`: captured in a sequence that has ended. */
+export type EventState = (typeof states)[number];
+
+/** A point in a stream, set by `stream.record`; recording again replaces it. */
+export class Event implements Disposable {
+  /** Whether `elapsedMs` can use it. */
+  readonly timing: boolean;
+  /** The runtime that it belongs to; compared by identity only. */
+  readonly owner: object;
+  readonly #record: NativeRecord;
+
+  /** @internal Made by `device.createEvent` or `stream.record`. */
+  constructor(owner: object, handle: Handle, timing: boolean) {
+    this.owner = owner;
+    this.timing = timing;
+    this.#record = new NativeRecord(this, handle, 'event');
+  }
+
+  /** @internal The native handle. @throws DisposedError */
+  use(api: string): Handle {
+    return this.#record.use(api);
+  }
+
+  /**
+   * Milliseconds from `start` to `end`; negative if they are in the other order.
+   * @throws EventStateError if one is not recorded, has no timing, is not complete or is stale
+   */
+  static elapsedMs(start: Event, end: Event): number {
+    const api = 'Event.elapsedMs';
+    return guarded(() => environment().binding.eventElapsedMs(start.use(api), end.use(api)));
+  }
+
+  /** Read from our own records; never disturbs a capture. */
+  get state(): EventState {
+    const state = guarded(() => environment().binding.eventState(this.use('event.state')));
+    return states[state] ?? 'stale';
+  }
+
+  /** True when complete or never recorded. @throws CaptureError, EventStateError when captured or stale */
+  isDone(): boolean {
+    return guarded(() => environment().binding.eventQuery(this.use('event.isDone')));
+  }
+
+  /** Resolves when complete. */
+  async done(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    const handle = this.use('event.done');
+    if (this.state === 'captured') throw captured();
+    const { binding, completions } = environment();
+    await completions.wait(
+      (token) => guarded(() => binding.eventDone(handle, token)),
+      options.signal,
+    );
+  }
+
+  /** Blocks this thread until complete. */
+  waitSync(): void {
+    guarded(() => environment().binding.eventWaitSync(this.use('event.waitSync')));
+  }
+
+  /** Ends this object; waits that were already submitted keep what they saw. */
+  dispose(): void {
+    this.#record.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+function captured(): CaptureError {
+  return new CaptureError({
+    api: 'event.done',
+    number: 907,
+    detail: 'the event was recorded in a capture that is still open, so it will never complete',
+    hint: 'Record it outside the capture, or with `{ external: true }`',
+  });
+}

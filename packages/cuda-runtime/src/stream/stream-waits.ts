@@ -1,0 +1,47 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Stream, WaitOptions } from '../contract.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import { DeadlockError } from '../errors/deadlock-error.js';
+import { environment } from '../native/environment.js';
+import { guarded } from '../native/guarded.js';
+
+/** `stream.synchronize`. */
+export async function synchronize(stream: Stream, options: WaitOptions): Promise<void> {
+  const handle = stream.use('stream.synchronize');
+  const { binding, completions } = environment();
+  const wait = (signal: AbortSignal | undefined) =>
+    completions.wait((token) => guarded(() => binding.streamSynchronize(handle, token)), signal);
+  if (options.timeoutMs === undefined) await wait(options.signal);
+  else await waitAtMost(stream, options.timeoutMs, options.signal, wait);
+  stream.runtime.checkRaces();
+}
+
+/** `stream.ready`. The count is ours, so asking for it every millisecond costs no driver call. */
+export async function waitUntilBelow(stream: Stream, below: number): Promise<void> {
+  if (!Number.isInteger(below) || below < 1) {
+    const detail = `\`below\` is ${below}, expected a positive integer`;
+    throw new ArgumentError({ api: 'stream.ready', detail });
+  }
+  while (stream.pending >= below) await delay(1);
+}
+
+async function waitAtMost(
+  stream: Stream,
+  timeoutMs: number,
+  outer: AbortSignal | undefined,
+  wait: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    await wait(outer ? AbortSignal.any([outer, timeout]) : timeout);
+  } catch (error) {
+    if (!timeout.aborted || outer?.aborted) throw error;
+    throw new DeadlockError({
+      api: 'stream.synchronize',
+      detail: `${stream.pending} operations are not complete after ${timeoutMs} ms`,
+      stream: `${stream.name}#${stream.id}`,
+      hint: 'Look for a kernel or host function that waits for work submitted later',
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,205 @@
+import type {
+  Device,
+  DeviceBuffer,
+  Kernel,
+  KernelParams,
+  Memory,
+  Runtime,
+  Stream,
+  Tensor,
+  WaitOptions,
+} from '../contract.js';
+import type { DType } from '../dtype.js';
+import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
+import { fromNative } from '../errors/from-native.js';
+import { NotOwnerError } from '../errors/not-owner-error.js';
+import type { CaptureOptions } from '../graph/capture-options.js';
+import type { Graph } from '../graph/graph.js';
+import type { LaunchConfig } from '../launch/launch-config.js';
+import { Tensor as TensorFactory } from '../memory/tensor.js';
+import type { Handle } from '../native/binding.js';
+import { environment } from '../native/environment.js';
+import { guarded } from '../native/guarded.js';
+import { NativeRecord } from '../native/record.js';
+import { beginCapture, captureStatusOf, endCapture, noteCallback } from './capture-state.js';
+import type { Event } from './event.js';
+import { synchronize, waitUntilBelow } from './stream-waits.js';
+import { copy, fill, read, write } from './transfers.js';
+
+/** Who ends a stream: its user, or the runtime that made it. */
+export type StreamOwner = 'user' | 'runtime';
+
+/** The one implementation of `Stream`. */
+export class NativeStream implements Stream {
+  readonly id: bigint;
+  readonly name: string;
+  readonly priority: number;
+  readonly device: Device;
+  readonly #record: NativeRecord;
+  readonly #owner: StreamOwner;
+
+  constructor(device: Device, handle: Handle, name: string, owner: StreamOwner) {
+    const { binding } = environment();
+    this.device = device;
+    this.name = name;
+    this.id = binding.streamId(handle);
+    this.priority = binding.streamPriority(handle);
+    this.#owner = owner;
+    this.#record = new NativeRecord(this, handle, `stream ${name}#${this.id}`);
+  }
+
+  get runtime(): Runtime {
+    return this.device.runtime;
+  }
+
+  use(api: string): Handle {
+    return this.#record.use(api);
+  }
+
+  record(event?: Event, options: { readonly external?: boolean } = {}): Event {
+    const api = 'stream.record';
+    const target = event ?? this.device.createEvent();
+    this.#checkRuntime(api, 'event', target.owner);
+    const { binding } = environment();
+    guarded(() => binding.eventRecord(target.use(api), this.use(api), options.external === true));
+    return target;
+  }
+
+  wait(event: Event, options: { readonly external?: boolean } = {}): this {
+    const api = 'stream.wait';
+    this.#checkRuntime(api, 'event', event.owner);
+    const { binding } = environment();
+    guarded(() => binding.eventWait(event.use(api), this.use(api), options.external === true));
+    return this;
+  }
+
+  waitStream(other: Stream): this {
+    const api = 'stream.waitStream';
+    if (other === this) return this;
+    this.#checkRuntime(api, 'other', other.runtime);
+    guarded(() => environment().binding.streamWaitStream(this.use(api), other.use(api)));
+    return this;
+  }
+
+  launch(kernel: Kernel, config: LaunchConfig, params: KernelParams): this {
+    const handle = this.#record.use('stream.launch');
+    const kernelHandle = kernel.encode(this, config, params);
+    try {
+      environment().binding.launch(handle, kernelHandle);
+    } catch (error) {
+      throw fromNative(error);
+    }
+    return this;
+  }
+
+  copy(destination: Memory, source: Memory, bytes?: number): this {
+    copy(this, destination, source, bytes);
+    return this;
+  }
+
+  fill(destination: Tensor | DeviceBuffer, byte: number): this {
+    fill(this, destination, byte);
+    return this;
+  }
+
+  write(destination: Tensor | DeviceBuffer, source: ArrayBufferView): this {
+    write(this, destination, source);
+    return this;
+  }
+
+  read(source: Tensor | DeviceBuffer, destination: ArrayBufferView): Promise<void> {
+    return read(this, source, destination);
+  }
+
+  tensor(shape: readonly number[], dtype: DType, label = ''): Tensor {
+    return TensorFactory.allocate(this.device, shape, dtype, { stream: this, label });
+  }
+
+  notify(callback: () => void): this {
+    const handle = this.use('stream.notify');
+    const isCapturing = this.captureStatus === 'active';
+    const { binding, completions } = environment();
+    const token = completions.notify(callback, !isCapturing);
+    try {
+      binding.notify(handle, token);
+    } catch (error) {
+      completions.cancel(token);
+      throw fromNative(error);
+    }
+    if (isCapturing) noteCallback(this, token);
+    return this;
+  }
+
+  isIdle(): boolean {
+    return guarded(() => environment().binding.streamIsIdle(this.use('stream.isIdle')));
+  }
+
+  synchronize(options: WaitOptions = {}): Promise<void> {
+    return synchronize(this, options);
+  }
+
+  synchronizeSync(options: { readonly timeoutMs?: number } = {}): void {
+    const handle = this.use('stream.synchronizeSync');
+    guarded(() => environment().binding.streamSynchronizeSync(handle, options.timeoutMs ?? -1));
+    this.runtime.checkRaces();
+  }
+
+  get pending(): number {
+    return guarded(() => environment().binding.streamPending(this.use('stream.pending')));
+  }
+
+  ready(below = 512): Promise<void> {
+    return waitUntilBelow(this, below);
+  }
+
+  get captureStatus(): 'none' | 'active' | 'invalidated' {
+    return captureStatusOf(this);
+  }
+
+  get captureId(): bigint | undefined {
+    const handle = this.use('stream.captureId');
+    return guarded(() => environment().binding.streamCaptureId(handle)) || undefined;
+  }
+
+  beginCapture(options: CaptureOptions = {}): void {
+    beginCapture(this, options);
+  }
+
+  endCapture(): Graph {
+    return endCapture(this);
+  }
+
+  abortCapture(): void {
+    guarded(() => environment().binding.abortCapture(this.use('stream.abortCapture')));
+  }
+
+  get isDisposed(): boolean {
+    return this.#record.isReleased;
+  }
+
+  dispose(): void {
+    if (this.#owner === 'runtime') throw this.#owned();
+    this.#record.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  #checkRuntime(api: string, argument: string, owner: object): void {
+    if (owner === this.runtime) return;
+    throw new BackendMismatchError({
+      api,
+      detail: `\`${argument}\` belongs to another runtime`,
+      hint: 'Use streams and events of one runtime',
+    });
+  }
+
+  #owned(): NotOwnerError {
+    return new NotOwnerError({
+      api: 'stream.dispose',
+      detail: `stream ${this.name}#${this.id} belongs to its runtime`,
+      hint: 'Dispose the runtime; streams of `device.createStream` can be disposed alone',
+    });
+  }
+}

@@ -1,0 +1,93 @@
+import type { DeviceBuffer, Memory, Stream, Tensor } from '../contract.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import { bytesOf, checkView } from '../memory/host-copy.js';
+import { placeOf } from '../memory/place.js';
+import { environment } from '../native/environment.js';
+import { guarded } from '../native/guarded.js';
+
+/** `stream.copy`. Without `bytes` both sides must be equally large. */
+export function copy(stream: Stream, destination: Memory, source: Memory, bytes?: number): void {
+  const api = 'stream.copy';
+  const to = placeOf(api, 'destination', destination, stream.device);
+  const from = placeOf(api, 'source', source, stream.device);
+  if (bytes === undefined && to.bytes !== from.bytes) {
+    const detail = `\`source\` has ${from.bytes} bytes, \`destination\` ${to.bytes}`;
+    throw new ArgumentError({ api, detail, hint: 'Make them equal, or pass `bytes`' });
+  }
+  const count = bytes ?? to.bytes;
+  const most = Math.min(to.bytes, from.bytes);
+  if (!Number.isSafeInteger(count) || count < 0 || count > most) {
+    throw new ArgumentError({ api, detail: `\`bytes\` is ${count}, expected 0 … ${most}` });
+  }
+  const handle = stream.use(api);
+  guarded(() =>
+    environment().binding.copy(handle, to.handle, to.offset, from.handle, from.offset, count),
+  );
+}
+
+/** `stream.fill`. */
+export function fill(stream: Stream, destination: Tensor | DeviceBuffer, byte: number): void {
+  const api = 'stream.fill';
+  if (!Number.isInteger(byte) || byte < 0 || byte > 255) {
+    throw new ArgumentError({ api, detail: `\`byte\` is ${byte}, expected 0 … 255` });
+  }
+  const to = placeOf(api, 'destination', destination, stream.device);
+  const handle = stream.use(api);
+  guarded(() => environment().binding.fill(handle, to.handle, to.offset, byte, to.bytes));
+}
+
+/** `stream.write`. A tensor takes exactly its bytes, a buffer at most its bytes. */
+export function write(
+  stream: Stream,
+  destination: Tensor | DeviceBuffer,
+  source: ArrayBufferView,
+): void {
+  const api = 'stream.write';
+  checkView(api, 'source', source);
+  const to = placeOf(api, 'destination', destination, stream.device);
+  checkSize(api, 'source', source.byteLength, 'destination', destination, to.bytes);
+  const handle = stream.use(api);
+  guarded(() => environment().binding.write(handle, to.handle, to.offset, bytesOf(source)));
+}
+
+/** `stream.read`. A tensor gives exactly its bytes, a buffer as many as `destination` takes. */
+export async function read(
+  stream: Stream,
+  source: Tensor | DeviceBuffer,
+  destination: ArrayBufferView,
+): Promise<void> {
+  const api = 'stream.read';
+  checkView(api, 'destination', destination);
+  const from = placeOf(api, 'source', source, stream.device);
+  const bytes = destination.byteLength;
+  checkSize(api, 'destination', bytes, 'source', source, from.bytes);
+  const handle = stream.use(api);
+  const { binding, completions } = environment();
+  let staged = 0;
+  await completions.wait((token) => {
+    staged = token;
+    guarded(() => binding.read(handle, from.handle, from.offset, bytes, token));
+  });
+  if (destination.byteLength !== bytes) {
+    const detail = '`destination` was detached or resized while the copy was under way';
+    throw new ArgumentError({ api, detail });
+  }
+  guarded(() => binding.takeStaged(staged, bytesOf(destination)));
+  stream.runtime.checkRaces();
+}
+
+function checkSize(
+  api: string,
+  host: string,
+  hostBytes: number,
+  memory: string,
+  target: Tensor | DeviceBuffer,
+  targetBytes: number,
+): void {
+  const isTensor = 'dtype' in target;
+  if (isTensor ? hostBytes === targetBytes : hostBytes <= targetBytes) return;
+  const what = isTensor ? target.describe() : 'the buffer';
+  const limit = isTensor ? 'exactly' : 'at most';
+  const detail = `\`${host}\` has ${hostBytes} bytes, expected ${limit} the ${targetBytes} of \`${memory}\` (${what})`;
+  throw new ArgumentError({ api, detail });
+}
