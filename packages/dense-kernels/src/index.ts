@@ -1,4 +1,5 @@
 export { type AddInput, type AddOptions, add } from './add.js';
+export { type DequantizeMxfp8Options, dequantizeMxfp8 } from './dequantize-mxfp8.js';
 export { type EmbeddingInput, type EmbeddingOptions, embedding } from './embedding.js';
 export type { EmbeddingDType } from './embedding.plan.js';
 export {
@@ -11,8 +12,27 @@ export {
   NotLoadedError,
   ShapeError,
 } from './errors/index.js';
+export { type LinearInput, type LinearOptions, linear } from './linear.js';
+export {
+  checkLinearWeight,
+  type LinearWeight,
+  type LinearWeightFacts,
+  type LinearWeightKind,
+  mxfp8BlockSize,
+} from './linear-weight.js';
 export { loadDenseKernels } from './module.js';
 export type { OperationOptions } from './output.js';
+export {
+  type PackMxfp8ScalesOptions,
+  packMxfp8Scales,
+  unpackMxfp8Scales,
+} from './pack-mxfp8-scales.js';
+export {
+  type Mxfp8ScaleMode,
+  type Mxfp8Tensors,
+  type QuantizeMxfp8Options,
+  quantizeMxfp8,
+} from './quantize-mxfp8.js';
 export { type AddedRmsNorm, type RmsNormInput, type RmsNormOptions, rmsNorm } from './rms-norm.js';
 export { type SampleInput, type SampleOptions, type SampleResult, sample } from './sampling.js';
 export { type SwigluOaiInput, type SwigluOaiOptions, swigluOai } from './swiglu-oai.js';

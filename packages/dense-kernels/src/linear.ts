@@ -1,0 +1,98 @@
+import type { Stream, Tensor } from '@altstream/cuda-runtime';
+import { checkTensor } from './checks.js';
+import { DTypeError } from './errors/index.js';
+import { planLinear } from './linear.plan.js';
+import { checkLinearWeight, type LinearWeight } from './linear-weight.js';
+import { denseKernel } from './module.js';
+import { type OperationOptions, outputTensor } from './output.js';
+
+/** What is multiplied. */
+export interface LinearInput {
+  /** f32 or bf16 `[tokens, in]`; rows are dense, may be apart (a slice of columns). */
+  readonly x: Tensor;
+  /** `[out, in]`, see `LinearWeight`. */
+  readonly weight: LinearWeight;
+  /** Data type of the result. Default: that of `x`. */
+  readonly outDtype?: 'f32' | 'bf16' | undefined;
+}
+
+/** Place of the output. */
+export interface LinearOptions extends OperationOptions {
+  /** `outDtype` `[tokens, out]`; rows are dense, may be apart. Made if left out. */
+  readonly out?: Tensor | undefined;
+}
+
+/**
+ * y = x · weightᵀ: weights and activations widened exactly, fp32 accumulation, one rounding.
+ * A row of y depends on its row of x and the weights alone, bit for bit; not on the batch around it
+ * and not on the number of threads.
+ *
+ * @returns `outDtype` `[tokens, out]`
+ * @throws DeviceError, DTypeError, ShapeError, NotLoadedError
+ * @see docs/linear.md
+ */
+export function linear(input: LinearInput, options: LinearOptions): Tensor {
+  const { x, weight } = input;
+  const { stream } = options;
+  checkTensor('linear', 'x', x, stream, {
+    dtypes: ['f32', 'bf16'],
+    shape: ['tokens', 'in'],
+    contiguous: 'rows',
+  });
+  const [tokens = 0, columns = 0] = x.shape;
+  const facts = checkLinearWeight('linear', 'weight', weight, stream, columns);
+  const y = makeOutput(input, options, [tokens, facts.out]);
+  if (tokens === 0 || facts.out === 0) return y;
+  const plan = planLinear({
+    tokens,
+    out: facts.out,
+    weight: facts.kind,
+    x: floatKind(x.dtype),
+    y: floatKind(y.dtype),
+  });
+  stream.launch(denseKernel(stream, plan.kernel), plan.config, {
+    x,
+    weight: weight.data,
+    scales: weight.scales ?? null,
+    y,
+    x_stride: rowStride(x),
+    y_stride: rowStride(y),
+    tokens,
+    in: columns,
+    out: facts.out,
+  });
+  return y;
+}
+
+function makeOutput(
+  { x, outDtype }: LinearInput,
+  options: LinearOptions,
+  shape: readonly [number, number],
+): Tensor {
+  const dtype = outDtype ?? floatKind(x.dtype);
+  if (dtype !== 'f32' && dtype !== 'bf16') {
+    throw new DTypeError('linear', 'outDtype', `must be f32 or bf16, got ${String(dtype)}.`);
+  }
+  if (options.out) {
+    checkOut(options.out, options.stream, dtype, shape);
+    return options.out;
+  }
+  return outputTensor('linear', 'out', undefined, { dtype, shape }, options);
+}
+
+function checkOut(
+  out: Tensor,
+  stream: Stream,
+  dtype: 'f32' | 'bf16',
+  shape: readonly [number, number],
+): void {
+  checkTensor('linear', 'out', out, stream, { dtypes: [dtype], shape, contiguous: 'rows' });
+}
+
+function floatKind(dtype: string): 'f32' | 'bf16' {
+  return dtype === 'f32' ? 'f32' : 'bf16';
+}
+
+function rowStride(tensor: Tensor): number {
+  return tensor.strides[0] ?? 0;
+}

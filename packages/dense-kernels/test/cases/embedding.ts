@@ -1,0 +1,30 @@
+/** A table and how many rows of it are gathered. */
+export interface EmbeddingCase {
+  readonly name: string;
+  readonly rows: number;
+  readonly hidden: number;
+  readonly tokens: number;
+  readonly tableDType: 'bf16' | 'f32';
+  readonly outDType: 'bf16' | 'f32';
+  /** Elements between rows of the table beyond `hidden`. */
+  readonly gap?: number;
+}
+
+const types = [
+  { tableDType: 'bf16', outDType: 'bf16' },
+  { tableDType: 'bf16', outDType: 'f32' },
+  { tableDType: 'f32', outDType: 'f32' },
+  { tableDType: 'f32', outDType: 'bf16' },
+] as const;
+
+/** Every pair of dtypes; no tokens, one, odd sizes, a view, rows of MiniMax-M3's width. */
+export const embeddingCases: readonly EmbeddingCase[] = types.flatMap((pair) => {
+  const name = `${pair.tableDType} to ${pair.outDType}`;
+  return [
+    { name: `${name}, no tokens`, rows: 5, hidden: 8, tokens: 0, ...pair },
+    { name: `${name}, one of one`, rows: 1, hidden: 1, tokens: 1, ...pair },
+    { name: `${name}, odd sizes`, rows: 37, hidden: 77, tokens: 101, ...pair },
+    { name: `${name}, rows of a view`, rows: 9, hidden: 33, tokens: 19, gap: 31, ...pair },
+    { name: `${name}, 6144 wide`, rows: 300, hidden: 6144, tokens: 65, ...pair },
+  ];
+});

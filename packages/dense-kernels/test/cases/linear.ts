@@ -1,0 +1,106 @@
+import { bf16ToF32, e4m3ToF32, f32ToBf16, seededRandom } from '@altstream/cuda-runtime/testing';
+import type { LinearWeightKind } from '../../src/linear-weight.js';
+import { decodeE8m0 } from '../reference/quantize-mxfp8.js';
+
+/** A product to compute. */
+export interface LinearCase {
+  readonly name: string;
+  readonly tokens: number;
+  readonly in: number;
+  readonly out: number;
+  readonly weight: LinearWeightKind;
+  readonly x: 'f32' | 'bf16';
+  readonly y: 'f32' | 'bf16';
+  /** Columns of the buffer that x is a slice of; default `in`. */
+  readonly xColumns?: number;
+}
+
+const pairs: readonly Pick<LinearCase, 'weight' | 'x'>[] = [
+  { weight: 'f32', x: 'f32' },
+  { weight: 'f32', x: 'bf16' },
+  { weight: 'bf16', x: 'f32' },
+  { weight: 'bf16', x: 'bf16' },
+  { weight: 'mxfp8', x: 'f32' },
+  { weight: 'mxfp8', x: 'bf16' },
+];
+
+/** Around every tile: units of 16 outputs x 64 tokens, tiles of 8 or 4 x 4 or 2, blocks of 32. */
+const shapes: readonly (readonly [tokens: number, columns: number, out: number])[] = [
+  [0, 64, 8],
+  [1, 32, 1],
+  [1, 6144, 24],
+  [2, 96, 17],
+  [3, 64, 31],
+  [7, 544, 9],
+  [8, 1056, 16],
+  [9, 160, 33],
+  [31, 96, 15],
+  [33, 512, 7],
+  [130, 224, 40],
+];
+
+/** Lengths that MXFP8 does not allow. */
+const oddShapes: readonly (readonly [tokens: number, columns: number, out: number])[] = [
+  [3, 1, 5],
+  [5, 7, 8],
+  [1, 33, 19],
+  [6, 47, 4],
+];
+
+/** Every pair of data types with every shape, outputs in turn f32 and bf16. */
+export const linearCases: readonly LinearCase[] = pairs.flatMap((pair) =>
+  [...shapes, ...(pair.weight === 'mxfp8' ? [] : oddShapes)].map(([tokens, columns, out], i) =>
+    named({ ...pair, tokens, in: columns, out, y: i % 2 === 0 ? 'f32' : 'bf16' }),
+  ),
+);
+
+/** x as a slice of columns of a wider buffer. */
+export const stridedCases: readonly LinearCase[] = pairs.map((pair) =>
+  named({ ...pair, tokens: 5, in: 96, out: 18, y: 'bf16', xColumns: 300 }),
+);
+
+function named(testCase: Omit<LinearCase, 'name'>): LinearCase {
+  const { tokens, out, weight, x, y, xColumns } = testCase;
+  const strided = xColumns ? `, x from ${xColumns} columns` : '';
+  return {
+    ...testCase,
+    name: `${weight} weight, ${x} to ${y}, ${tokens} x ${testCase.in} x ${out}${strided}`,
+  };
+}
+
+/** Random operands: bytes for the device, exact values for the reference. */
+export interface LinearData {
+  /** `[tokens, xColumns]`, the values that the device holds. */
+  readonly x: Float32Array;
+  /** `[out, in]` widened exactly. */
+  readonly weight: Float32Array;
+  /** MXFP8 only: the codes of `weight`. */
+  readonly codes: Uint8Array;
+  /** MXFP8 only: `[out, in / 32]`. */
+  readonly scales: Uint8Array;
+}
+
+/** Normal activations, weights of a trained layer's size; codes and scales random for MXFP8. */
+export function makeLinearData(testCase: LinearCase, seed: number): LinearData {
+  const random = seededRandom(seed);
+  const { tokens, out, xColumns = testCase.in } = testCase;
+  const columns = testCase.in;
+  const values = random.floats(tokens * xColumns, 1);
+  const x = testCase.x === 'bf16' ? bf16ToF32(f32ToBf16(values)) : values;
+  if (testCase.weight !== 'mxfp8') {
+    const exact = random.floats(out * columns, 0.05);
+    const weight = testCase.weight === 'bf16' ? bf16ToF32(f32ToBf16(exact)) : exact;
+    return { x, weight, codes: new Uint8Array(0), scales: new Uint8Array(0) };
+  }
+  const codes = Uint8Array.from({ length: out * columns }, () => finiteCode(random));
+  const scales = Uint8Array.from({ length: (out * columns) / 32 }, () => random.integer(108, 124));
+  const weight = e4m3ToF32(codes).map(
+    (value, i) => value * decodeE8m0(scales[Math.floor(i / 32)] ?? 0),
+  );
+  return { x, weight, codes, scales };
+}
+
+function finiteCode(random: ReturnType<typeof seededRandom>): number {
+  const code = random.integer(0, 256);
+  return (code & 127) === 127 ? code - 1 : code;
+}
