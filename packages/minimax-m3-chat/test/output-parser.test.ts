@@ -60,9 +60,12 @@ describe('M3OutputParser on the examples of the format', () => {
 
 describe('M3OutputParser on what went wrong elsewhere', () => {
   test('ends thoughts at a namespace marker (dynamo frontend-crates#133)', () => {
-    const out = parse(`hm${NS}<tool_call>${NS}<invoke name="ping">${NS}</invoke>${NS}</tool_call>`, {
-      start: 'inside',
-    });
+    const out = parse(
+      `hm${NS}<tool_call>${NS}<invoke name="ping">${NS}</invoke>${NS}</tool_call>`,
+      {
+        start: 'inside',
+      },
+    );
     expect(out).toMatchObject({ reasoning: 'hm', content: null, calls: [['ping', '{}', true]] });
     expect(out.faults.impliedReasoningEnd).toBe(1);
   });
@@ -126,7 +129,9 @@ describe('M3OutputParser on output that is cut off (vllm#47903)', () => {
   });
 
   test('shows a tag that was cut before its name as text, and no closing tag', () => {
-    expect(parse(`a\n${NS}<tool_call>\n${NS}<invoke na`).content).toBe('a\n<tool_call>\n<invoke na');
+    expect(parse(`a\n${NS}<tool_call>\n${NS}<invoke na`).content).toBe(
+      'a\n<tool_call>\n<invoke na',
+    );
     expect(parse(`${call}${NS}</city>${NS}</invoke>\n${NS}</tool`).content).toBeNull();
   });
 });

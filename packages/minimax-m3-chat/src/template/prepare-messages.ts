@@ -12,11 +12,8 @@ import type { ChatMessage, ChatToolCall } from './messages.js';
 export function prepareMessages(messages: readonly ChatMessage[]): Record<string, unknown>[] {
   return messages.map((message, index) => {
     const where = `messages[${index}]`;
-    if (
-      typeof message !== 'object' ||
-      message === null ||
-      !/^[a-z_]+$/.test(String(message.role))
-    ) {
+    const role: unknown = (message as ChatMessage | null | undefined)?.role;
+    if (typeof role !== 'string' || !/^[a-z_]+$/.test(role)) {
       throw inputError(where, 'not an object with a known `role`', 'pass { role, content }');
     }
     const prepared: Record<string, unknown> = { ...message, content: joinParts(message, where) };
