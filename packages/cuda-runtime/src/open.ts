@@ -1,3 +1,4 @@
+import { threadId } from 'node:worker_threads';
 import type { Runtime } from './contract.js';
 import { ArgumentError } from './errors/argument-error.js';
 import { BackendUnavailableError } from './errors/backend-unavailable-error.js';
@@ -17,7 +18,7 @@ interface Shared {
 
 const shared = new Map<string, Shared>();
 let hasWarned = false;
-let isolated = 0;
+let isolatedCount = 0;
 
 /**
  * Opens a backend. The same options give the same runtime on the same thread, with its count raised;
@@ -64,7 +65,7 @@ function openNew(
   giveBack: () => boolean,
 ): Runtime {
   const { binding } = environment();
-  const separate = options.isolated ? { isolated: ++isolated } : {};
+  const separate = options.isolated ? { isolated: `${threadId}-${++isolatedCount}` } : {};
   const native = JSON.stringify({ ...options.native, ...separate });
   const handle = guarded(() => binding.openRuntime(backend, native));
   return new NativeRuntime(handle, { backend, why, options, giveBack });

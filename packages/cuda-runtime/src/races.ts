@@ -4,9 +4,9 @@ import type { Race } from './errors/race-error.js';
 export function parseRaces(text: string): readonly Race[] {
   const entries = JSON.parse(text) as readonly Partial<Race>[];
   return entries.map((entry) => {
-    const { first = '', second = '', buffer = '' } = entry;
+    const { kind = 'conflict', first = '', second = '', buffer = '' } = entry;
     const message =
       entry.message ?? `${first} and ${second} use ${buffer}, and nothing orders them`;
-    return { first, second, buffer, message };
+    return { kind, first, second, buffer, message };
   });
 }

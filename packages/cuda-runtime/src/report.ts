@@ -14,8 +14,8 @@ export interface RuntimeReport {
 
 /** Counters of a runtime, as the native side keeps them. */
 export interface RuntimeStats {
-  /** Live records, with kind, label and what holds them. */
-  readonly live: readonly unknown[];
+  /** Objects alive by kind (`buffer`, `stream`, `graph`, …), held by JavaScript or by work. */
+  readonly live: Readonly<Record<string, number>>;
   readonly bytesInUse: number;
   readonly bytesPeak: number;
   readonly operations: number;

@@ -82,7 +82,7 @@ function pick(fault: NativeFault): CodedFacts & { readonly code: string } {
 }
 
 function raceOf(facts: CodedFacts): RaceError {
-  const race = { first: '', second: '', buffer: '', message: facts.detail };
+  const race = { kind: 'conflict', first: '', second: '', buffer: '', message: facts.detail };
   return new RaceError({ ...facts, races: [race] });
 }
 

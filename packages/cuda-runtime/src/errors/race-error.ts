@@ -3,6 +3,8 @@ import { hasMarker } from './marker.js';
 
 /** Two accesses to the same bytes that conflict and that nothing orders. */
 export interface Race {
+  /** What met what, e.g. `write after read`. */
+  readonly kind: string;
   /** The operation that was submitted first: `kernel@stream` and what it does to the bytes. */
   readonly first: string;
   /** The operation that was submitted second. */

@@ -1,9 +1,12 @@
-/** Memory that a node reads or writes. */
+/** A byte range that a node reads or writes. */
 export interface GraphAccess {
+  /** Label of the buffer. */
   readonly buffer: string;
-  readonly access: string;
-  readonly offset: number;
-  readonly bytes: number;
+  readonly mode: 'r' | 'w' | 'rw';
+  /** First byte. */
+  readonly begin: number;
+  /** Just behind the last byte. */
+  readonly end: number;
 }
 
 /** One operation of a graph. */
@@ -12,8 +15,13 @@ export interface GraphNode {
   /** `kernel`, `copy`, `fill`, `event-record`, … */
   readonly kind: string;
   readonly label: string;
-  /** Name of the stream that it was captured on; the driver forgets it, we keep it. */
+  /** `name#id` of the stream that it was captured on; the driver forgets it, we keep it. */
   readonly stream: string;
+  /** Kernels only: blocks and threads of a block in x, y, z. */
+  readonly grid?: readonly number[];
+  readonly block?: readonly number[];
+  /** Copies and fills only. */
+  readonly bytes?: number;
   readonly accesses: readonly GraphAccess[];
 }
 
@@ -21,6 +29,6 @@ export interface GraphNode {
 export interface GraphEdge {
   readonly from: number;
   readonly to: number;
-  readonly type: string;
-  readonly port: string | number;
+  readonly type: 'full' | 'programmatic';
+  readonly port: 'completion' | 'programmatic';
 }
