@@ -186,6 +186,17 @@ LANES_INLINE Floats exp(const Floats& argument) {
   return r;
 }
 
+// 1 / (1 + e^-x) from e^-|x|, which neither overflows nor loses the digits of a tiny result.
+LANES_INLINE Floats sigmoid(const Floats& x) {
+  Floats power;
+  for (int i = 0; i < kParts; ++i) power.part[i] = (PartF)((PartU)x.part[i] | 0x80000000u);
+  power = exp(power);
+  const Floats one = splat(1.0f);
+  Floats top;
+  for (int i = 0; i < kParts; ++i) top.part[i] = x.part[i] < 0.0f ? power.part[i] : one.part[i];
+  return top / (one + power);
+}
+
 }  // namespace
 
 #endif

@@ -13,22 +13,20 @@ constexpr int kSwigluPiece = 1024;    // columns that are worked on together
 constexpr int64_t kSwigluGrain = 8;   // pieces for which another thread pays
 
 struct SwigluConstants {
-  Floats alpha, beta, limit, lowest, one;
+  Floats alpha, beta, limit, lowest;
 };
 
 // The gate has no lower clamp. A NaN in either input survives: at_most and at_least keep it.
 LANES_INLINE Floats activate(const Floats& gate, const Floats& up, const SwigluConstants& c) {
   const Floats g = at_most(c.limit, gate);
   const Floats u = at_least(c.lowest, at_most(c.limit, up));
-  const Floats sigmoid = c.one / (c.one + exp(splat(0.0f) - c.alpha * g));
-  return g * sigmoid * (u + c.beta);
+  return g * sigmoid(c.alpha * g) * (u + c.beta);
 }
 
 template <typename T>
 void swiglu_pieces(void* argument, int64_t begin, int64_t end) {
   const SwigluOaiParams* p = static_cast<const SwigluOaiParams*>(argument);
-  const SwigluConstants c{splat(p->alpha), splat(p->beta), splat(p->limit), splat(-p->limit),
-                          splat(1.0f)};
+  const SwigluConstants c{splat(p->alpha), splat(p->beta), splat(p->limit), splat(-p->limit)};
   const int64_t pieces = (p->intermediate + kSwigluPiece - 1) / kSwigluPiece;
   for (int64_t index = begin; index < end; ++index) {
     const int64_t token = index / pieces;
