@@ -10,6 +10,7 @@ export {
   PromptError,
   StepError,
 } from './errors/index.js';
+export { EventQueue } from './event-queue.js';
 export type {
   FinishEvent,
   FinishReason,

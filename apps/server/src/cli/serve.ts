@@ -1,0 +1,75 @@
+import closeWithGrace from 'close-with-grace';
+import type { Command } from 'commander';
+import pino, { type Logger } from 'pino';
+import { addServeFlags, type ServeFlags } from '../config/serve-flags.js';
+import { exitCodes } from '../errors/index.js';
+import { type RunningServer, serve } from '../serve.js';
+import type { EngineInfo } from '../worker/messages.js';
+import { orExit } from './or-exit.js';
+import { makeProgress } from './progress.js';
+
+/** `altstream serve`. */
+export function addServeCommand(program: Command): void {
+  const command = program
+    .command('serve')
+    .description('serve a MiniMax-M3 checkpoint over the OpenAI API')
+    .argument('[model]', 'folder of the checkpoint, the same as --model');
+  addServeFlags(command).action((model: string | undefined, flags: ServeFlags) =>
+    orExit(() => run({ ...flags, ...(model === undefined ? {} : { model }) })),
+  );
+}
+
+async function run(flags: ServeFlags): Promise<void> {
+  const isPretty = (flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json')) === 'pretty';
+  const logger = makeLogger(flags.logLevel, isPretty);
+  const progress = makeProgress(logger, process.stderr.isTTY === true);
+  const server = await serve({ flags, logger, onProgress: progress.update });
+  logger.info({ url: server.url }, 'listening; the model is loading');
+  closeGracefully(server, flags, logger);
+  const info = await server.ready();
+  progress.stop();
+  report(info, logger);
+  process.stdout.write(banner(server.url, flags));
+}
+
+function makeLogger(level: string, isPretty: boolean): Logger {
+  if (!isPretty) return pino({ level });
+  const target = 'pino-pretty';
+  return pino({ level, transport: { target, options: { ignore: 'pid,hostname' } } });
+}
+
+/** The first signal drains, the second one ends at once; a crash of the engine ends with its code. */
+function closeGracefully(server: RunningServer, flags: ServeFlags, logger: Logger): void {
+  const timeoutMs = flags.shutdownTimeout * 1000;
+  closeWithGrace({ delay: timeoutMs + 15_000, logger: false }, async ({ signal, err }) => {
+    if (err) {
+      logger.fatal({ err }, 'unexpected error');
+      process.exitCode = exitCodes.engine;
+    }
+    logger.info({ signal }, 'shutting down; running requests may finish');
+    await server.close(err ? 0 : timeoutMs);
+  });
+}
+
+/** Nothing is silent: one line for each part that chose something. */
+function report({ report: parts, ...limits }: EngineInfo, logger: Logger): void {
+  for (const [part, chosen] of Object.entries(parts)) logger.info({ [part]: chosen }, part);
+  logger.info(limits, 'ready');
+}
+
+function banner(url: string, flags: ServeFlags): string {
+  const model = flags.servedModelName?.[0] ?? flags.model?.split('/').filter(Boolean).at(-1) ?? '';
+  const body = JSON.stringify({
+    model,
+    messages: [{ role: 'user', content: 'Hello' }],
+    max_tokens: 16,
+  });
+  return [
+    '',
+    `  Altstream serves ${model} at ${url}/v1`,
+    '',
+    `  curl ${url}/v1/chat/completions -H 'content-type: application/json' -d '${body}'`,
+    '',
+    '',
+  ].join('\n');
+}

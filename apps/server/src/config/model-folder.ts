@@ -1,0 +1,57 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { ExitError } from '../errors/index.js';
+import type { GenerationDefaults } from '../generation/sampling.js';
+
+/** Checks that a checkpoint folder has the files that serving needs; an error lists what is absent. */
+export function checkModelFolder(path: string): string {
+  const folder = resolve(path);
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) {
+    throw new ExitError(
+      'model',
+      `the model folder ${path} does not exist. The server does not download models; get the checkpoint ` +
+        'first, for example with `hf download MiniMaxAI/MiniMax-M3 --local-dir DIR`, and pass `--model DIR`',
+    );
+  }
+  const missing = ['config.json', 'tokenizer.json'].filter((file) => !existsSync(join(folder, file)));
+  const weights = ['model.safetensors', 'model.safetensors.index.json'];
+  if (!weights.some((file) => existsSync(join(folder, file)))) missing.push(weights.join(' or '));
+  if (missing.length > 0) {
+    throw new ExitError('model', `the model folder ${path} lacks ${missing.join(', ')}`);
+  }
+  return folder;
+}
+
+/** The name that a folder's model is served under unless another is given. */
+export function modelName(folder: string): string {
+  return basename(folder);
+}
+
+/** Sampling defaults and stop ids of `generation_config.json`; without the file, none. */
+export function readGenerationDefaults(folder: string, which: string): GenerationDefaults {
+  const path = join(folder, 'generation_config.json');
+  const config = which === 'none' || !existsSync(path) ? {} : readJson(path);
+  const eos = config['eos_token_id'];
+  const numbers = {
+    temperature: config['temperature'],
+    topP: config['top_p'],
+    topK: config['top_k'],
+    minP: config['min_p'],
+  };
+  const given = Object.entries(numbers).filter(([, value]) => typeof value === 'number');
+  return {
+    ...(Object.fromEntries(given) as Omit<GenerationDefaults, 'eosTokenIds'>),
+    eosTokenIds: (Array.isArray(eos) ? eos : [eos]).filter((id) => typeof id === 'number'),
+  };
+}
+
+function readJson(path: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+    throw new Error('not a JSON object');
+  } catch (cause) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    throw new ExitError('model', `${path} cannot be read: ${detail}`, { cause });
+  }
+}

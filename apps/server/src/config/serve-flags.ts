@@ -1,0 +1,152 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** Options of `altstream serve` as commander gives them. */
+export interface ServeFlags {
+  readonly model?: string;
+  readonly servedModelName?: readonly string[];
+  readonly host: string;
+  readonly port: number;
+  readonly apiKey?: readonly string[];
+  readonly allowUnauthenticated?: boolean;
+  readonly maxBodySize: number;
+  readonly sseKeepAliveInterval: number;
+  readonly shutdownTimeout: number;
+  readonly device: 'auto' | 'cpu' | `cuda:${number}`;
+  readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  readonly maxModelLen?: number;
+  readonly maxNumSeqs: number;
+  readonly maxNumBatchedTokens: number;
+  readonly maxNumPartialPrefills: number;
+  readonly maxNumQueuedReqs?: number;
+  readonly numGpuBlocksOverride?: number;
+  readonly cudaGraphSizes?: readonly number[];
+  readonly enforceEager?: boolean;
+  readonly overlap: 'capture' | 'always' | 'off';
+  readonly sharedExpert: 'separate' | 'fused' | 'auto';
+  readonly cpuThreads?: number;
+  readonly generationConfig: string;
+  readonly chatTemplate?: string;
+  readonly defaultChatTemplateKwargs: Readonly<Record<string, unknown>>;
+  readonly logLevel: string;
+  readonly logFormat?: 'pretty' | 'json';
+  readonly disableLogRequests?: boolean;
+}
+
+/** Adds the flags of `serve`; each also reads `ALTSTREAM_…`. Names are vLLM's where it has one. */
+export function addServeFlags(command: Command): Command {
+  addModelFlags(command);
+  addHttpFlags(command);
+  addSchedulerFlags(command);
+  return command
+    .addOption(flag('--log-level <level>', 'trace, debug, info, warn, error').default('info'))
+    .addOption(flag('--log-format <format>', 'pretty on a terminal, else json').choices(['pretty', 'json']))
+    .addOption(flag('--disable-log-requests', 'no line for each request'));
+}
+
+function addModelFlags(command: Command): void {
+  command
+    .addOption(flag('--model <dir>', 'folder of a MiniMax-M3 checkpoint'))
+    .addOption(flag('--served-model-name <names...>', 'names that requests may use (default: folder name)'))
+    .addOption(
+      flag('--device <device>', 'auto, cpu or cuda:N').argParser(device).default('auto'),
+    )
+    .addOption(
+      flag('--dtype <dtype>', 'of activations').choices(['auto', 'bfloat16', 'float32']).default('auto'),
+    )
+    .addOption(flag('--max-model-len <tokens>', 'longest sequence').argParser(positive))
+    .addOption(
+      flag('--overlap <when>', 'run shared and routed experts on two streams')
+        .choices(['capture', 'always', 'off'])
+        .default('capture'),
+    )
+    .addOption(
+      flag('--shared-expert <how>', 'on its own, or as one more routed expert')
+        .choices(['separate', 'fused', 'auto'])
+        .default('separate'),
+    )
+    .addOption(flag('--cpu-threads <n>', 'threads of the CPU backend').argParser(positive))
+    .addOption(
+      flag('--generation-config <which>', 'sampling defaults: auto (from the checkpoint) or none').default('auto'),
+    )
+    .addOption(flag('--chat-template <file>', 'use this template instead of the checkpoint’s'))
+    .addOption(
+      flag('--default-chat-template-kwargs <json>', 'template arguments of every request')
+        .argParser(jsonObject)
+        .default({}),
+    );
+}
+
+function addHttpFlags(command: Command): void {
+  command
+    .addOption(flag('--host <address>', 'address to listen on').default('127.0.0.1'))
+    .addOption(flag('--port <port>', 'port to listen on; 0 = any free one').argParser(port).default(8000))
+    .addOption(flag('--api-key <keys...>', 'keys of which requests must carry one'))
+    .addOption(flag('--allow-unauthenticated', 'listen beyond loopback without a key'))
+    .addOption(
+      flag('--max-body-size <bytes>', 'largest request body').argParser(positive).default(32 * 2 ** 20),
+    )
+    .addOption(
+      flag('--sse-keep-alive-interval <s>', 'seconds between comments on a silent stream; 0 = none')
+        .argParser(natural)
+        .default(15),
+    )
+    .addOption(
+      flag('--shutdown-timeout <s>', 'seconds that running requests get after SIGTERM')
+        .argParser(natural)
+        .default(30),
+    );
+}
+
+function addSchedulerFlags(command: Command): void {
+  command
+    .addOption(flag('--max-num-seqs <n>', 'sequences that run at once').argParser(positive).default(8))
+    .addOption(
+      flag('--max-num-batched-tokens <n>', 'prompt tokens of a step').argParser(positive).default(512),
+    )
+    .addOption(
+      flag('--max-num-partial-prefills <n>', 'prompts that share a step').argParser(positive).default(2),
+    )
+    .addOption(flag('--max-num-queued-reqs <n>', 'sequences that wait').argParser(positive))
+    .addOption(flag('--num-gpu-blocks-override <n>', 'pages of the KV cache').argParser(positive))
+    .addOption(flag('--cuda-graph-sizes <rows...>', 'rows of the decode graphs').argParser(positiveList))
+    .addOption(flag('--enforce-eager', 'decode without graphs'));
+}
+
+/** An option whose environment twin is `ALTSTREAM_` and the flag in capitals. */
+function flag(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  const name = (option.long ?? '').slice(2).toUpperCase().replaceAll('-', '_');
+  return option.env(`ALTSTREAM_${name}`);
+}
+
+function integer(text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new InvalidArgumentError(`Expected an integer from ${least} to ${most}.`);
+}
+
+const positive = (text: string): number => integer(text, 1, 2 ** 31 - 1);
+const natural = (text: string): number => integer(text, 0, 2 ** 31 - 1);
+const port = (text: string): number => integer(text, 0, 65_535);
+const positiveList = (text: string, previous?: number[]): number[] => [
+  ...(previous ?? []),
+  ...text.split(/[\s,]+/).filter(Boolean).map(positive),
+];
+
+function device(text: string): string {
+  if (/^(auto|cpu|cuda:\d+)$/.test(text)) return text;
+  if (text === 'cuda') return 'cuda:0';
+  throw new InvalidArgumentError('Expected auto, cpu or cuda:N.');
+}
+
+function jsonObject(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return value as Record<string, unknown>;
+    }
+  } catch {
+    // The message below says what was expected.
+  }
+  throw new InvalidArgumentError('Expected a JSON object.');
+}

@@ -1,0 +1,3 @@
+export { ApiError, type ApiErrorFacts } from './api-error.js';
+export { ExitError, exitCodes } from './exit-error.js';
+export { ServerError } from './server-error.js';

@@ -1,0 +1,59 @@
+import type { SamplingFields } from '../openai/sampling-fields.js';
+import type { WireParameters } from '../worker/messages.js';
+
+/** Sampling defaults of the checkpoint's generation_config.json. */
+export interface GenerationDefaults {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly topK?: number;
+  readonly minP?: number;
+  /** Ids that end a sequence. */
+  readonly eosTokenIds: readonly number[];
+}
+
+/** Limits that a route adds to the request's own sampling fields. */
+export interface RouteLimits {
+  readonly maxTokens: number | undefined;
+  readonly logprobs: number | undefined;
+  readonly promptLogprobs?: number | undefined;
+}
+
+const greedyBelow = 1e-5;
+
+/** Engine parameters of choice `index` of a request: fields of the request, else of the checkpoint. */
+export function samplingParameters(
+  fields: SamplingFields,
+  index: number,
+  { defaults, limits }: { defaults: GenerationDefaults; limits: RouteLimits },
+): WireParameters {
+  const temperature = fields.temperature ?? defaults.temperature ?? 1;
+  const topK = fields.top_k ?? defaults.topK ?? 0;
+  const stopTokenIds = [...(fields.ignore_eos ? [] : defaults.eosTokenIds)];
+  return definedOnly({
+    temperature: temperature < greedyBelow ? 0 : temperature,
+    topP: fields.top_p ?? defaults.topP ?? 1,
+    topK: Math.max(0, topK),
+    minP: fields.min_p ?? defaults.minP ?? 0,
+    seed: fields.seed == null ? undefined : choiceSeed(fields.seed, index),
+    stopTokenIds: [...stopTokenIds, ...(fields.stop_token_ids ?? [])],
+    minTokens: fields.min_tokens ?? 0,
+    ...limits,
+  });
+}
+
+/** Stop strings of a request as a list. */
+export function stopStrings({ stop }: SamplingFields): readonly string[] {
+  if (stop === undefined || stop === null) return [];
+  return typeof stop === 'string' ? [stop] : stop;
+}
+
+/** The first choice uses the seed itself; the others get their own, far from it and each other. */
+function choiceSeed(seed: number, index: number): bigint {
+  const base = BigInt(Math.trunc(seed));
+  return BigInt.asIntN(64, base + BigInt(index) * 0x9e3779b97f4a7c15n);
+}
+
+function definedOnly<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> };
+}

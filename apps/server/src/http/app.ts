@@ -1,0 +1,90 @@
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { ApiError } from '../errors/index.js';
+import type { ServerContext } from '../server-context.js';
+import { toApiError } from './error-response.js';
+import { chatCompletions } from './routes/chat-completions.js';
+import { completions } from './routes/completions.js';
+import { health } from './routes/health.js';
+import { models } from './routes/models.js';
+import { observe } from './routes/observe.js';
+
+const openPaths = new Set(['/health', '/livez', '/readyz', '/startupz', '/ping']);
+const methods: Readonly<Record<string, string>> = {
+  '/v1/chat/completions': 'POST',
+  '/v1/completions': 'POST',
+  '/v1/models': 'GET',
+};
+const idHeader = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The HTTP side: routes, authentication, error bodies. It knows the engine by the context only. */
+export function makeApp(context: ServerContext): FastifyInstance {
+  const app = Fastify({
+    bodyLimit: context.settings.maxBodyBytes,
+    keepAliveTimeout: 75_000,
+    requestTimeout: 0,
+    genReqId: requestId,
+    forceCloseConnections: 'idle',
+  });
+  app.server.headersTimeout = 60_000;
+  // Some clients close their half of the socket once the request is sent, and still read.
+  (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
+  app.removeContentTypeParser('text/plain');
+  addHooks(app, context);
+  for (const route of [chatCompletions, completions, models, health, observe]) route(app, context);
+  addRefusals(app, context);
+  return app;
+}
+
+function addHooks(app: FastifyInstance, context: ServerContext): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    if (context.isDraining) reply.header('connection', 'close');
+    if (!openPaths.has(request.url.split('?')[0] ?? '')) authenticate(request, context);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const handler = request.routeOptions.url ?? 'unknown';
+    context.metrics.countHttp(handler, request.method, reply.statusCode, reply.elapsedTime / 1000);
+  });
+}
+
+function addRefusals(app: FastifyInstance, context: ServerContext): void {
+  app.setErrorHandler((thrown, _, reply) => {
+    const error = toApiError(thrown);
+    if (error.status >= 500) context.logger.error({ err: error.cause ?? error }, 'request failed');
+    return reply.code(error.status).headers(error.headers).send(error.body);
+  });
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const allowed = methods[path];
+    const facts = allowed
+      ? { status: 405, code: 'method_not_allowed', message: `${path} takes ${allowed}` }
+      : { status: 404, code: 'unknown_url', message: `there is no ${request.method} ${path} here` };
+    if (allowed) reply.header('allow', allowed);
+    return reply.code(facts.status).send(new ApiError(facts).body);
+  });
+}
+
+/** A client's own id if it is a sane one, else a new one. */
+function requestId(request: { headers: Record<string, string | string[] | undefined> }): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && idHeader.test(given) ? given : randomUUID();
+}
+
+function authenticate({ headers }: FastifyRequest, { settings }: ServerContext): void {
+  if (settings.apiKeys.length === 0) return;
+  const given = digest((headers.authorization ?? '').replace(/^Bearer\s+/i, ''));
+  // Every key is compared, in constant time, so that timing tells nothing.
+  const matches = settings.apiKeys.map((key) => timingSafeEqual(digest(key), given));
+  if (matches.includes(true)) return;
+  throw new ApiError({
+    status: 401,
+    code: 'invalid_api_key',
+    message: 'the API key is missing or wrong; send it as `Authorization: Bearer KEY`',
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,81 @@
+import type { FastifyError } from 'fastify';
+import { ApiError } from '../errors/index.js';
+import { EngineWorkerError } from '../worker/engine-client.js';
+
+/** Turns whatever a route threw into an answer with OpenAI's error body. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof EngineWorkerError) return ofEngine(error);
+  if (error instanceof Error && 'statusCode' in error) return ofFastify(error as FastifyError);
+  const message = 'the server failed to answer this request';
+  return new ApiError({ status: 500, code: 'internal_error', message, cause: error });
+}
+
+/** An engine or template error by its stable code. */
+function ofEngine(error: EngineWorkerError): ApiError {
+  const { code, message, facts } = error;
+  const bad = (slug: string, param?: string): ApiError =>
+    new ApiError({ status: 400, code: slug, message, ...(param ? { param } : {}), cause: error });
+  switch (code) {
+    case 'ENGINE_PROMPT':
+      if (facts['problem'] === 'too-long') return bad('context_length_exceeded', 'messages');
+      return bad('invalid_value', 'prompt');
+    case 'ENGINE_PARAMETER':
+      return bad('invalid_value', String(facts['parameter']));
+    case 'ENGINE_CAPACITY':
+      if (facts['reason'] === 'never') return bad('context_length_exceeded', 'max_tokens');
+      return unavailable('overloaded', message, error);
+    case 'ENGINE_CLOSED':
+      return unavailable('engine_dead', message, error);
+    case 'CHAT_TEMPLATE_INPUT':
+    case 'CHAT_TEMPLATE_RAISED':
+    case 'CHAT_TEMPLATE_FAILED':
+    case 'CHAT_TEMPLATE_TOO_LARGE':
+      return bad('invalid_value', 'messages');
+    case 'CHAT_TEMPLATE_MISSING':
+    case 'CHAT_TEMPLATE_SYNTAX':
+      return bad('unsupported_endpoint');
+    default:
+      return new ApiError({ status: 500, code: 'internal_error', message, cause: error });
+  }
+}
+
+/** A 503 that tells clients when to come back. */
+export function unavailable(code: string, message: string, cause?: unknown): ApiError {
+  const seconds = 1 + Math.floor(Math.random() * 3);
+  const headers =
+    code === 'engine_dead'
+      ? {}
+      : { 'retry-after': String(seconds), 'retry-after-ms': String(seconds * 1000) };
+  return new ApiError({ status: 503, code, message, headers, cause });
+}
+
+const fastifyCodes: Readonly<Record<string, { status: number; code: string; message: string }>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    status: 415,
+    code: 'unsupported_media_type',
+    message: 'expected a body of type application/json',
+  },
+  FST_ERR_CTP_EMPTY_JSON_BODY: {
+    status: 400,
+    code: 'empty_body',
+    message: 'the body is empty, expected a JSON object',
+  },
+  FST_ERR_CTP_BODY_TOO_LARGE: {
+    status: 413,
+    code: 'request_too_large',
+    message: 'the body is larger than the server accepts (--max-body-size)',
+  },
+};
+
+function ofFastify(error: FastifyError): ApiError {
+  const known = fastifyCodes[error.code];
+  if (known) return new ApiError({ ...known, cause: error });
+  const status = error.statusCode ?? 500;
+  if (status >= 500) {
+    const message = 'the server failed to answer this request';
+    return new ApiError({ status, code: 'internal_error', message, cause: error });
+  }
+  const message = `the body is not valid JSON: ${error.message}`;
+  return new ApiError({ status: 400, code: 'invalid_json', message, cause: error });
+}

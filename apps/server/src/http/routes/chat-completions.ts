@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import {
+  type ChatMessage,
+  M3OutputParser,
+  reasoningStartOf,
+  type ToolDefinition,
+} from '@altstream/minimax-m3-chat';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { ChoiceFinish } from '../../generation/choice.js';
+import { type ChoiceRequest, type Generation, generate } from '../../generation/generate.js';
+import { samplingParameters, stopStrings } from '../../generation/sampling.js';
+import { ChatChunks } from '../../openai/chat-chunk.js';
+import { type ChatRequest, parseChatRequest } from '../../openai/chat-request.js';
+import { type ChatShape, chatResponse, type ResponseHead } from '../../openai/chat-response.js';
+import { usageOf } from '../../openai/usage.js';
+import type { ServerContext } from '../../server-context.js';
+import { admit } from '../admission.js';
+import { streamSteps } from '../stream-steps.js';
+import { thinkingKwargs } from '../thinking.js';
+
+/** A chat request on its way: what was asked, and the choices that run. */
+interface ChatRun {
+  readonly request: ChatRequest;
+  readonly head: ResponseHead;
+  readonly shape: ChatShape;
+  readonly parsers: readonly M3OutputParser[];
+  readonly generation: Generation;
+}
+
+/** `POST /v1/chat/completions`. */
+export function chatCompletions(app: FastifyInstance, context: ServerContext): void {
+  app.post('/v1/chat/completions', async (incoming, reply) => {
+    const request = parseChatRequest(incoming.body);
+    const ticket = admit(context, request.model, incoming.id);
+    const run = await start(request, context, incoming.id);
+    reply.raw.on('close', () => {
+      if (!reply.raw.writableFinished) run.generation.abort();
+    });
+    const observed = { ...run.generation, steps: ticket.observe(run.generation.steps) };
+    if (request.stream) return stream({ ...run, generation: observed }, reply, context);
+    return whole({ ...run, generation: observed });
+  });
+}
+
+async function start(request: ChatRequest, context: ServerContext, id: string): Promise<ChatRun> {
+  const isToolUse = Boolean(request.tools?.length) && request.tool_choice !== 'none';
+  const prompt = await context.text.run({
+    kind: 'chat',
+    input: {
+      messages: request.messages.map((message) => templateMessage(message)),
+      tools: isToolUse ? (request.tools as unknown as ToolDefinition[]) : [],
+      kwargs: { ...context.settings.defaultTemplateKwargs, ...thinkingKwargs(request) },
+    },
+  });
+  const count = request.n ?? 1;
+  const parsers = Array.from(
+    { length: count },
+    () =>
+      new M3OutputParser({
+        start: reasoningStartOf(prompt.text),
+        tools: (request.tools ?? []) as unknown as ToolDefinition[],
+        parseToolCalls: isToolUse,
+        ...(request.parallel_tool_calls === false ? { maxToolCalls: 1 } : {}),
+      }),
+  );
+  const choices = parsers.map(
+    (parser, index): ChoiceRequest => ({
+      prompt: prompt.ids,
+      parameters: samplingParameters(request, index, {
+        defaults: context.defaults,
+        limits: {
+          maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+          logprobs: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
+        },
+      }),
+      stopStrings: stopStrings(request),
+      includeStop: request.include_stop_str_in_output ?? false,
+      skipSpecialTokens: request.skip_special_tokens ?? true,
+      parser,
+    }),
+  );
+  return {
+    request,
+    head: headOf(context, `chatcmpl-${id}`),
+    shape: {
+      wantsLogprobs: request.logprobs ?? false,
+      includeReasoning: request.include_reasoning ?? true,
+      tokens: {
+        bytesOf: (token) => context.tokenizer.bytes.bytesOf(token),
+        asTokenIds: request.return_tokens_as_token_ids ?? false,
+      },
+    },
+    parsers,
+    generation: await generate(choices, context),
+  };
+}
+
+/** The head of an answer in this server's name. */
+export function headOf(context: ServerContext, id: string = randomUUID()): ResponseHead {
+  return {
+    id,
+    created: Math.floor(Date.now() / 1000),
+    model: context.settings.servedModelNames[0],
+    system_fingerprint: context.fingerprint,
+  };
+}
+
+async function whole(run: ChatRun): Promise<Record<string, unknown>> {
+  const { parsers, generation, head, shape } = run;
+  const finishes: (ChoiceFinish | undefined)[] = parsers.map(() => undefined);
+  const tokens = parsers.map((): Parameters<typeof chatResponse>[1][number]['tokens'][number][] => []);
+  for await (const step of generation.steps) {
+    if (shape.wantsLogprobs) tokens[step.index]?.push(...step.tokens);
+    if (step.finish) finishes[step.index] = step.finish;
+  }
+  const choices = parsers.flatMap((parser, index) => {
+    const finish = finishes[index];
+    return finish ? [{ output: parser.result(), finish, tokens: tokens[index] ?? [] }] : [];
+  });
+  return chatResponse(head, choices, shape);
+}
+
+async function stream(run: ChatRun, reply: FastifyReply, context: ServerContext): Promise<void> {
+  const { request, head, shape, parsers, generation } = run;
+  const withUsage = request.stream_options?.include_usage ?? false;
+  const chunks = new ChatChunks(head, shape, withUsage);
+  await streamSteps(generation, reply, {
+    context,
+    opening: () => parsers.map((_, index) => chunks.opening(index)),
+    ofStep: (step) => chunks.ofStep(step),
+    closing: (finishes) =>
+      withUsage
+        ? [chunks.ofUsage(usageOf(finishes.map(({ counts }) => counts), parsers.length))]
+        : [],
+  });
+}
+
+/** The message as templates know it. */
+function templateMessage(message: ChatRequest['messages'][number]): ChatMessage {
+  const { reasoning, ...rest } = message;
+  const thought = message.reasoning_content ?? reasoning;
+  return { ...rest, ...(thought ? { reasoning_content: thought } : {}) } as unknown as ChatMessage;
+}

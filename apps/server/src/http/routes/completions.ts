@@ -1,0 +1,164 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { ChoiceFinish } from '../../generation/choice.js';
+import { type ChoiceRequest, type Generation, generate } from '../../generation/generate.js';
+import { samplingParameters, stopStrings } from '../../generation/sampling.js';
+import type { ResponseHead } from '../../openai/chat-response.js';
+import {
+  CompletionChoice,
+  type CompletionPiece,
+  type CompletionShape,
+  joinPieces,
+  type PromptText,
+} from '../../openai/completion-choice.js';
+import {
+  type CompletionPrompt,
+  type CompletionRequest,
+  parseCompletionRequest,
+} from '../../openai/completion-request.js';
+import { fieldError } from '../../openai/parse-body.js';
+import { usageOf } from '../../openai/usage.js';
+import type { ServerContext } from '../../server-context.js';
+import { admit } from '../admission.js';
+import { streamSteps } from '../stream-steps.js';
+import { headOf } from './chat-completions.js';
+
+/** OpenAI's default of `max_tokens` for text completions. */
+const defaultMaxTokens = 16;
+
+interface CompletionRun {
+  readonly request: CompletionRequest;
+  readonly head: ResponseHead;
+  readonly choices: readonly CompletionChoice[];
+  readonly choicesPerPrompt: number;
+  readonly generation: Generation;
+}
+
+/** `POST /v1/completions`. */
+export function completions(app: FastifyInstance, context: ServerContext): void {
+  app.post('/v1/completions', async (incoming, reply) => {
+    const request = parseCompletionRequest(incoming.body);
+    const ticket = admit(context, request.model, incoming.id);
+    const run = await start(request, context, incoming.id);
+    reply.raw.on('close', () => {
+      if (!reply.raw.writableFinished) run.generation.abort();
+    });
+    const generation = { ...run.generation, steps: ticket.observe(run.generation.steps) };
+    if (request.stream) return stream({ ...run, generation }, reply, context);
+    return whole({ ...run, generation });
+  });
+}
+
+async function start(
+  request: CompletionRequest,
+  context: ServerContext,
+  id: string,
+): Promise<CompletionRun> {
+  const choicesPerPrompt = request.n ?? 1;
+  const prompts = await Promise.all(
+    request.prompts.map((prompt) => understand(prompt, context)),
+  );
+  const shape: CompletionShape = {
+    logprobs: request.logprobs ?? undefined,
+    echo: request.echo ?? false,
+    showsGenerated: request.max_tokens !== 0,
+    tokens: {
+      bytesOf: (token) => context.tokenizer.bytes.bytesOf(token),
+      asTokenIds: request.return_tokens_as_token_ids ?? false,
+    },
+  };
+  const perChoice = prompts.flatMap((prompt) =>
+    Array.from({ length: choicesPerPrompt }, (_, choice) => ({ prompt, choice })),
+  );
+  const requests = perChoice.map(({ prompt, choice }) =>
+    choiceRequest(request, prompt, choice, context),
+  );
+  return {
+    request,
+    head: headOf(context, `cmpl-${id}`),
+    choices: perChoice.map(({ prompt }, index) => new CompletionChoice(index, prompt, shape)),
+    choicesPerPrompt,
+    generation: await generate(requests, context),
+  };
+}
+
+function choiceRequest(
+  request: CompletionRequest,
+  prompt: PromptText,
+  choice: number,
+  context: ServerContext,
+): ChoiceRequest {
+  const wantsPrompt = request.echo && request.logprobs != null && prompt.ids.length > 1;
+  return {
+    prompt: prompt.ids,
+    parameters: samplingParameters(request, choice, {
+      defaults: context.defaults,
+      limits: {
+        maxTokens: Math.max(1, request.max_tokens ?? defaultMaxTokens),
+        logprobs: request.logprobs ?? undefined,
+        promptLogprobs: wantsPrompt ? (request.logprobs ?? 0) : undefined,
+      },
+    }),
+    stopStrings: stopStrings(request),
+    includeStop: request.include_stop_str_in_output ?? false,
+    skipSpecialTokens: request.skip_special_tokens ?? true,
+    parser: undefined,
+  };
+}
+
+/** Text becomes ids; ids become text for `echo`. */
+async function understand(prompt: CompletionPrompt, context: ServerContext): Promise<PromptText> {
+  if (typeof prompt === 'string') return context.text.run({ kind: 'text', text: prompt });
+  const vocab = context.info?.vocabSize ?? 0;
+  const wrong = prompt.findIndex((id) => id >= vocab);
+  if (wrong >= 0) {
+    throw fieldError('prompt', `token id ${prompt[wrong]} is outside the vocabulary of ${vocab}`);
+  }
+  return { ids: prompt, text: context.tokenizer.decode(prompt) };
+}
+
+async function whole(run: CompletionRun): Promise<Record<string, unknown>> {
+  const { choices, generation, head, choicesPerPrompt } = run;
+  const pieces = choices.map((): CompletionPiece[] => []);
+  const finishes: ChoiceFinish[] = [];
+  for await (const step of generation.steps) {
+    const piece = choices[step.index]?.ofStep(step);
+    if (piece) pieces[step.index]?.push(piece);
+    if (step.finish) finishes[step.index] = step.finish;
+  }
+  return {
+    ...head,
+    object: 'text_completion',
+    choices: pieces.map(joinPieces),
+    usage: usageOf(
+      finishes.map(({ counts }) => counts),
+      choicesPerPrompt,
+    ),
+  };
+}
+
+async function stream(
+  run: CompletionRun,
+  reply: FastifyReply,
+  context: ServerContext,
+): Promise<void> {
+  const { request, head, choices, choicesPerPrompt, generation } = run;
+  const withUsage = request.stream_options?.include_usage ?? false;
+  const chunk = (pieces: readonly CompletionPiece[]): Record<string, unknown> => ({
+    ...head,
+    object: 'text_completion',
+    choices: pieces,
+    ...(withUsage ? { usage: null } : {}),
+  });
+  await streamSteps(generation, reply, {
+    context,
+    opening: () => [],
+    ofStep: (step) => {
+      const piece = choices[step.index]?.ofStep(step);
+      return piece ? [chunk([piece])] : [];
+    },
+    closing: (finishes) => {
+      const counts = finishes.map((finish) => finish.counts);
+      return withUsage ? [{ ...chunk([]), usage: usageOf(counts, choicesPerPrompt) }] : [];
+    },
+  });
+}

@@ -1,0 +1,166 @@
+import type { EngineStats } from '@altstream/engine';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ChoiceStep } from '../generation/choice.js';
+import { serverVersion } from '../version.js';
+import { latencyBuckets } from './buckets.js';
+
+const prefix = 'vllm:';
+
+/** What one request measured; the fields of its log line. */
+export interface RequestSummary {
+  readonly outcome: string;
+  readonly promptTokens: number;
+  readonly generatedTokens: number;
+  readonly ttftMs: number | null;
+  readonly totalMs: number;
+}
+
+/** Follows one request. */
+export interface RequestWatch {
+  step(step: ChoiceStep): void;
+  fail(): void;
+  end(): RequestSummary;
+}
+
+/** Prometheus metrics under vLLM's names, so that existing boards work, and a few of our own. */
+export class ServerMetrics {
+  readonly #registry = new Registry();
+  readonly #labels: { model_name: string; engine: string };
+  readonly #gauges: Record<'running' | 'waiting' | 'cache', Gauge>;
+  readonly #tokens: Record<'prompt' | 'generation', Counter>;
+  readonly #finished: Counter;
+  readonly #latency: Record<'ttft' | 'itl' | 'e2e', Histogram>;
+  readonly #http: { readonly count: Counter; readonly seconds: Histogram };
+  readonly #pages: Gauge;
+  readonly #replays: Gauge;
+
+  constructor(modelName: string) {
+    this.#labels = { model_name: modelName, engine: '0' };
+    const registers = [this.#registry];
+    const labelNames = ['model_name', 'engine'];
+    collectDefaultMetrics({ register: this.#registry });
+    const gauge = (name: string, help: string): Gauge =>
+      new Gauge({ name: prefix + name, help, labelNames, registers });
+    const counter = (name: string, help: string, more: string[] = []): Counter =>
+      new Counter({ name: prefix + name, help, labelNames: [...labelNames, ...more], registers });
+    const histogram = (name: string, help: string, buckets: readonly number[]): Histogram =>
+      new Histogram({ name: prefix + name, help, labelNames, buckets: [...buckets], registers });
+    this.#gauges = {
+      running: gauge('num_requests_running', 'Sequences that hold pages'),
+      waiting: gauge('num_requests_waiting', 'Sequences that wait for admission'),
+      cache: gauge('kv_cache_usage_perc', 'Share of pages in use, 0 to 1'),
+    };
+    this.#tokens = {
+      prompt: counter('prompt_tokens_total', 'Prompt tokens of finished requests'),
+      generation: counter('generation_tokens_total', 'Generated tokens'),
+    };
+    this.#finished = counter('request_success_total', 'Finished choices', ['finished_reason']);
+    this.#latency = {
+      ttft: histogram('time_to_first_token_seconds', 'Accepted to first token', latencyBuckets.ttft),
+      itl: histogram('inter_token_latency_seconds', 'Between tokens of a choice', latencyBuckets.itl),
+      e2e: histogram('e2e_request_latency_seconds', 'Accepted to finished', latencyBuckets.e2e),
+    };
+    this.#http = {
+      count: new Counter({
+        name: 'http_requests_total',
+        help: 'Answered requests by route',
+        labelNames: ['handler', 'method', 'status'],
+        registers,
+      }),
+      seconds: new Histogram({
+        name: 'http_request_duration_seconds',
+        help: 'Time to the end of the answer, by route',
+        labelNames: ['handler', 'method'],
+        buckets: [...latencyBuckets.ttft],
+        registers,
+      }),
+    };
+    this.#pages = new Gauge({
+      name: 'altstream_kv_pages',
+      help: 'Pages of the KV cache by state',
+      labelNames: ['state'],
+      registers,
+    });
+    this.#replays = new Gauge({
+      name: 'altstream_cuda_graph_replays_total',
+      help: 'Launches of each captured decode graph',
+      labelNames: ['bucket'],
+      registers,
+    });
+    new Gauge({
+      name: 'altstream_build_info',
+      help: 'Always 1',
+      labelNames: ['version'],
+      registers,
+    }).set({ version: serverVersion }, 1);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** All metrics as Prometheus text. */
+  exposition(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** Takes over the engine's gauges and counters. */
+  setEngine({ running, waiting, pages, graphs }: EngineStats): void {
+    this.#gauges.running.set(this.#labels, running);
+    this.#gauges.waiting.set(this.#labels, waiting);
+    this.#gauges.cache.set(this.#labels, (pages.total - pages.free) / pages.total);
+    this.#pages.set({ state: 'free' }, pages.free);
+    this.#pages.set({ state: 'reserved' }, pages.reserved);
+    for (const { rows, launches } of graphs.buckets) {
+      this.#replays.set({ bucket: String(rows) }, launches);
+    }
+    this.#replays.set({ bucket: 'eager' }, graphs.eagerSteps);
+  }
+
+  /** Counts an answered HTTP request; `handler` is a route template, never a raw path. */
+  countHttp(handler: string, method: string, status: number, seconds: number): void {
+    this.#http.count.inc({ handler, method, status: String(status) });
+    this.#http.seconds.observe({ handler, method }, seconds);
+  }
+
+  /** Begins to follow a request that was accepted. */
+  watchRequest(): RequestWatch {
+    const started = performance.now();
+    const lastToken = new Map<number, number>();
+    const totals = { promptTokens: 0, generatedTokens: 0 };
+    let firstMs: number | null = null;
+    let outcome = 'abort';
+    return {
+      step: ({ index, tokens, finish }) => {
+        const now = performance.now();
+        if (tokens.length > 0) {
+          if (firstMs === null) {
+            firstMs = now - started;
+            this.#latency.ttft.observe(this.#labels, firstMs / 1000);
+          }
+          const last = lastToken.get(index);
+          if (last !== undefined) this.#latency.itl.observe(this.#labels, (now - last) / 1000);
+          lastToken.set(index, now);
+        }
+        if (!finish) return;
+        outcome = finish.reason === 'length' ? 'length' : 'stop';
+        this.#finished.inc({ ...this.#labels, finished_reason: outcome });
+        totals.promptTokens = Math.max(totals.promptTokens, finish.counts.promptTokens);
+        totals.generatedTokens += finish.counts.completionTokens;
+      },
+      fail: () => {
+        outcome = 'error';
+      },
+      end: () => {
+        const totalMs = performance.now() - started;
+        if (outcome === 'abort' || outcome === 'error') {
+          this.#finished.inc({ ...this.#labels, finished_reason: outcome });
+        }
+        this.#tokens.prompt.inc(this.#labels, totals.promptTokens);
+        this.#tokens.generation.inc(this.#labels, totals.generatedTokens);
+        this.#latency.e2e.observe(this.#labels, totalMs / 1000);
+        return { outcome, ...totals, ttftMs: firstMs, totalMs };
+      },
+    };
+  }
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { fieldError, parseBody } from './parse-body.js';
+import { samplingFields } from './sampling-fields.js';
+
+const textPart = z.looseObject({ type: z.string(), text: z.string().optional() });
+const content = z.union([z.string(), z.array(textPart)]).nullish();
+const toolCall = z.looseObject({
+  id: z.string().optional(),
+  type: z.literal('function').optional(),
+  function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }),
+});
+const message = z.looseObject({
+  role: z.enum(['system', 'developer', 'user', 'assistant', 'tool', 'root']),
+  content,
+  name: z.string().optional(),
+  tool_calls: z.array(toolCall).nullish(),
+  tool_call_id: z.string().optional(),
+  reasoning_content: z.string().nullish(),
+  reasoning: z.string().nullish(),
+});
+const tool = z.looseObject({
+  type: z.literal('function'),
+  function: z.looseObject({
+    name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1–64 of A–Z a–z 0–9 _ -'),
+    description: z.string().nullish(),
+    parameters: z.record(z.string(), z.unknown()).nullish(),
+  }),
+});
+
+const chatBody = z.looseObject({
+  ...samplingFields,
+  messages: z.array(message).min(1).max(4096),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  logprobs: z.boolean().nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  tools: z.array(tool).max(256).nullish(),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: z.looseObject({ type: z.string() }).nullish(),
+  reasoning_effort: z.string().nullish(),
+  thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']) }).nullish(),
+  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+  include_reasoning: z.boolean().nullish(),
+  separate_reasoning: z.boolean().nullish(),
+});
+
+/** A body of `POST /v1/chat/completions`, checked. */
+export type ChatRequest = z.infer<typeof chatBody>;
+
+const deprecated = ['functions', 'function_call'];
+const elsewhere = ['modalities', 'audio', 'web_search_options', 'chat_template'];
+
+/** Parses and checks a chat request; every problem is a 400 that names its field. */
+export function parseChatRequest(body: unknown): ChatRequest {
+  const request = parseBody(chatBody, body);
+  for (const field of [...deprecated, ...elsewhere]) refusePresent(request, field);
+  request.messages.forEach(checkMessage);
+  checkChoice(request);
+  const format = request.response_format?.type ?? 'text';
+  if (format !== 'text') {
+    const problem = `the format ${format} is not supported by this release`;
+    throw fieldError('response_format', problem, 'unsupported_value');
+  }
+  if (request.stream_options && !request.stream) {
+    throw fieldError('stream_options', 'only allowed when `stream` is true');
+  }
+  if (request.top_logprobs != null && !request.logprobs) {
+    throw fieldError('top_logprobs', 'needs `logprobs: true`');
+  }
+  return request;
+}
+
+function refusePresent(request: ChatRequest, field: string): void {
+  if (request[field] === undefined || request[field] === null) return;
+  const remedy = deprecated.includes(field) ? 'use `tools` and `tool_choice`' : 'leave it out';
+  throw fieldError(field, `not supported; ${remedy}`, 'unsupported_parameter');
+}
+
+function checkMessage(message: ChatRequest['messages'][number], index: number): void {
+  const at = `messages[${index}]`;
+  if (Array.isArray(message.content)) {
+    message.content.forEach((part, number) => {
+      if (part.type === 'text' && part.text !== undefined) return;
+      if (part.type === 'refusal') return;
+      const problem = `parts of type ${part.type} are not supported by a text model`;
+      throw fieldError(`${at}.content[${number}]`, problem, 'unsupported_content');
+    });
+  }
+  if (message.content == null && message.role !== 'assistant') {
+    throw fieldError(`${at}.content`, `a ${message.role} message needs content`);
+  }
+  if (message.role === 'tool' && message.tool_call_id === undefined) {
+    throw fieldError(`${at}.tool_call_id`, 'a tool message names the call that it answers');
+  }
+}
+
+function checkChoice({ tool_choice: choice, tools }: ChatRequest): void {
+  if (choice === undefined || choice === null || choice === 'auto' || choice === 'none') return;
+  if (!tools?.length) throw fieldError('tool_choice', 'needs `tools`');
+  const problem = 'this release supports "auto" and "none"';
+  throw fieldError('tool_choice', problem, 'unsupported_value');
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { fieldError, parseBody } from './parse-body.js';
+import { samplingFields } from './sampling-fields.js';
+
+const tokenIds = z.array(z.int().min(0));
+const completionBody = z.looseObject({
+  ...samplingFields,
+  prompt: z.union([z.string(), z.array(z.string()), tokenIds, z.array(tokenIds)]),
+  max_tokens: z.int().min(0).nullish(),
+  logprobs: z.int().min(0).max(20).nullish(),
+  echo: z.boolean().nullish(),
+  best_of: z.int().min(1).max(20).nullish(),
+  suffix: z.string().nullish(),
+});
+
+/** A prompt of one choice: text, or token ids. */
+export type CompletionPrompt = string | readonly number[];
+
+/** A body of `POST /v1/completions`, checked. */
+export type CompletionRequest = Omit<z.infer<typeof completionBody>, 'prompt'> & {
+  readonly prompts: readonly CompletionPrompt[];
+};
+
+const mostPrompts = 128;
+
+/** Parses and checks a completion request; every problem is a 400 that names its field. */
+export function parseCompletionRequest(body: unknown): CompletionRequest {
+  const { prompt, ...request } = parseBody(completionBody, body);
+  const prompts = promptsOf(prompt);
+  if (prompts.length === 0 || prompts.some((one) => one.length === 0)) {
+    throw fieldError('prompt', 'is empty, expected at least one character or token id');
+  }
+  if (prompts.length > mostPrompts) {
+    throw fieldError('prompt', `${prompts.length} prompts, at most ${mostPrompts}`);
+  }
+  if (request.suffix) {
+    throw fieldError('suffix', 'the model was not trained to fill in', 'unsupported_parameter');
+  }
+  if (request.best_of != null && request.best_of !== (request.n ?? 1)) {
+    throw fieldError('best_of', 'only `best_of` equal to `n` is supported', 'unsupported_value');
+  }
+  if (request.max_tokens === 0 && !request.echo) {
+    throw fieldError('max_tokens', '0 is only allowed with `echo: true`');
+  }
+  if (request.stream_options && !request.stream) {
+    throw fieldError('stream_options', 'only allowed when `stream` is true');
+  }
+  return { ...request, prompts } as CompletionRequest;
+}
+
+function promptsOf(
+  prompt: string | readonly string[] | readonly number[] | readonly number[][],
+): readonly CompletionPrompt[] {
+  if (typeof prompt === 'string') return [prompt];
+  if (prompt.length === 0) return [];
+  return typeof prompt[0] === 'number'
+    ? [prompt as readonly number[]]
+    : (prompt as readonly CompletionPrompt[]);
+}

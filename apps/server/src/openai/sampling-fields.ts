@@ -1,0 +1,66 @@
+import { z } from 'zod';
+
+const stopText = z.string().min(1, 'expected at least one character').max(256);
+
+/** Fields that chat and text completions share; names and ranges are OpenAI's, extensions are vLLM's. */
+export const samplingFields = {
+  model: z.string(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().gt(0).max(1).nullish(),
+  top_k: z.int().min(-1).nullish(),
+  min_p: z.number().min(0).max(1).nullish(),
+  seed: z.number().nullish(),
+  stop: z.union([stopText, z.array(stopText).max(16)]).nullish(),
+  stop_token_ids: z.array(z.int().min(0)).max(128).nullish(),
+  include_stop_str_in_output: z.boolean().nullish(),
+  ignore_eos: z.boolean().nullish(),
+  min_tokens: z.int().min(0).nullish(),
+  skip_special_tokens: z.boolean().nullish(),
+  n: z.int().min(1).max(16).nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z
+    .looseObject({
+      include_usage: z.boolean().nullish(),
+      continuous_usage_stats: z.boolean().nullish(),
+    })
+    .nullish(),
+  return_tokens_as_token_ids: z.boolean().nullish(),
+  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  presence_penalty: z.number().min(-2).max(2).nullish(),
+  repetition_penalty: z.number().gt(0).max(2).nullish(),
+  logit_bias: z.record(z.string(), z.number().min(-100).max(100)).nullish(),
+} as const;
+
+/** The shared fields, parsed. */
+export type SamplingFields = z.infer<z.ZodObject<typeof samplingFields>>;
+
+/** A field whose neutral value is accepted and whose other values this release cannot honour. */
+interface NotYet {
+  readonly field: string;
+  readonly isNeutral: (value: unknown) => boolean;
+}
+
+const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+
+/** What would change the answer if it were ignored, so it is refused instead. */
+export const notYet: readonly NotYet[] = [
+  { field: 'frequency_penalty', isNeutral: (value) => isAbsent(value) || value === 0 },
+  { field: 'presence_penalty', isNeutral: (value) => isAbsent(value) || value === 0 },
+  { field: 'repetition_penalty', isNeutral: (value) => isAbsent(value) || value === 1 },
+  {
+    field: 'logit_bias',
+    isNeutral: (value) => isAbsent(value) || Object.keys(value as object).length === 0,
+  },
+  { field: 'structured_outputs', isNeutral: isAbsent },
+  { field: 'guided_json', isNeutral: isAbsent },
+  { field: 'guided_regex', isNeutral: isAbsent },
+  { field: 'guided_choice', isNeutral: isAbsent },
+  { field: 'regex', isNeutral: isAbsent },
+  { field: 'ebnf', isNeutral: isAbsent },
+  { field: 'json_schema', isNeutral: isAbsent },
+  { field: 'stop_regex', isNeutral: isAbsent },
+  { field: 'use_beam_search', isNeutral: (value) => isAbsent(value) || value === false },
+  { field: 'truncate_prompt_tokens', isNeutral: isAbsent },
+  { field: 'allowed_token_ids', isNeutral: isAbsent },
+  { field: 'bad_words', isNeutral: isAbsent },
+];

@@ -1,0 +1,34 @@
+/** Token counts of a request, as OpenAI names them. */
+export interface Usage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+  readonly prompt_tokens_details: { readonly cached_tokens: number };
+  readonly completion_tokens_details: { readonly reasoning_tokens: number };
+}
+
+/** What one choice counted. */
+export interface ChoiceCounts {
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  readonly reasoningTokens: number;
+}
+
+/** Sums choices: generated tokens over all of them, each prompt once however many choices it has. */
+export function usageOf(
+  choices: readonly ChoiceCounts[],
+  choicesPerPrompt: number,
+): Usage {
+  const promptTokens = choices
+    .filter((_, index) => index % choicesPerPrompt === 0)
+    .reduce((sum, choice) => sum + choice.promptTokens, 0);
+  const completionTokens = choices.reduce((sum, choice) => sum + choice.completionTokens, 0);
+  const reasoningTokens = choices.reduce((sum, choice) => sum + choice.reasoningTokens, 0);
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+    prompt_tokens_details: { cached_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+}

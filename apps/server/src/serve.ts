@@ -1,0 +1,168 @@
+import { createHash } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { controlTexts, loadTokenizer } from '@altstream/minimax-m3-chat';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import { checkModelFolder, modelName, readGenerationDefaults } from './config/model-folder.js';
+import type { ServeFlags } from './config/serve-flags.js';
+import { ExitError } from './errors/index.js';
+import { makeApp } from './http/app.js';
+import { ServerMetrics } from './metrics/server-metrics.js';
+import type { ServerContext } from './server-context.js';
+import { serverVersion } from './version.js';
+import { EngineClient, EngineWorkerError, type LoadProgress } from './worker/engine-client.js';
+import type { EngineInfo, EngineWorkerOptions } from './worker/messages.js';
+import { TextClient } from './worker/text-client.js';
+
+/** A server that listens; it may still be loading. */
+export interface RunningServer {
+  readonly url: string;
+  /** Settles when the model is loaded and the graphs are captured. */
+  ready(): Promise<EngineInfo>;
+  /** Refuses new requests, gives running ones the time, then ends everything. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+/** What the start reports to. */
+export interface ServeOptions {
+  readonly flags: ServeFlags;
+  readonly logger: Logger;
+  readonly onProgress: (progress: LoadProgress) => void;
+}
+
+const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
+
+/** Binds the port at once, so that probes see the load, then loads the model in its worker. */
+export async function serve({ flags, logger, onProgress }: ServeOptions): Promise<RunningServer> {
+  checkExposure(flags);
+  if (flags.model === undefined) {
+    throw new ExitError('usage', 'no model was given; pass --model DIR');
+  }
+  const folder = checkModelFolder(flags.model);
+  const tokenizer = await loadTokenizer(folder).catch((cause: Error) => {
+    throw new ExitError('model', cause.message, { cause });
+  });
+  const names = flags.servedModelName ?? [modelName(folder)];
+  const [firstName = modelName(folder), ...otherNames] = names;
+  const context: ServerContext = {
+    settings: {
+      servedModelNames: [firstName, ...otherNames],
+      maxBodyBytes: flags.maxBodySize,
+      keepAliveMs: flags.sseKeepAliveInterval * 1000,
+      apiKeys: flags.apiKey ?? [],
+      defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
+      logRequests: !flags.disableLogRequests,
+    },
+    engine: new EngineClient(workerOptions(flags, folder), onProgress),
+    text: new TextClient({ model: folder, template: flags.chatTemplate }),
+    tokenizer,
+    markerIds: [controlTexts.namespace, controlTexts.thinkOpen, controlTexts.thinkClose].flatMap(
+      (text) => tokenizer.specialId(text) ?? [],
+    ),
+    defaults: readGenerationDefaults(folder, flags.generationConfig),
+    metrics: new ServerMetrics(firstName),
+    logger,
+    fingerprint: fingerprintOf(folder, flags),
+    startedSeconds: Math.floor(Date.now() / 1000),
+    info: undefined,
+    isDraining: false,
+  };
+  const app = makeApp(context);
+  try {
+    await listen(app, flags);
+  } catch (error) {
+    await context.engine.close();
+    throw error;
+  }
+  return running(app, context, flags.host);
+}
+
+function running(app: FastifyInstance, context: ServerContext, host: string): RunningServer {
+  const { port } = app.server.address() as AddressInfo;
+  return {
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    ready: async () => {
+      const info = await context.engine.ready().catch((error: Error) => {
+        throw startError(error);
+      });
+      context.info = info;
+      return info;
+    },
+    close: async (timeoutMs) => {
+      context.isDraining = true;
+      await idle(context, timeoutMs);
+      await context.engine.close();
+      await app.close();
+      await context.text.close();
+    },
+  };
+}
+
+/** Waits until no request runs, or until the time is over. */
+async function idle({ engine, logger }: ServerContext, timeoutMs: number): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  while (engine.state === 'ready') {
+    const { running: count, waiting } = await engine.stats();
+    if (count + waiting === 0) return;
+    if (Date.now() >= deadline) {
+      logger.warn({ running: count, waiting }, 'shutdown timeout: the remaining requests end now');
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function listen(app: FastifyInstance, { host, port }: ServeFlags): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') {
+      const remedy = `stop the other program or pass --port ${port + 1} (0 takes any free one)`;
+      throw new ExitError('port', `port ${port} on ${host} is in use; ${remedy}`, { cause });
+    }
+    throw new ExitError('port', `cannot listen on ${host}:${port}: ${message}`, { cause });
+  }
+}
+
+/** Everybody who reaches the port may use the model, so beyond loopback a key is wanted. */
+function checkExposure({ host, apiKey, allowUnauthenticated }: ServeFlags): void {
+  if (loopback.has(host) || apiKey?.length || allowUnauthenticated) return;
+  throw new ExitError(
+    'usage',
+    `--host ${host} is reachable from other machines; pass --api-key KEY, or --allow-unauthenticated if that is meant`,
+  );
+}
+
+function workerOptions(flags: ServeFlags, folder: string): EngineWorkerOptions {
+  return {
+    model: folder,
+    device: flags.device,
+    dtype: flags.dtype,
+    overlap: flags.overlap,
+    sharedExpert: flags.sharedExpert,
+    cpuThreads: flags.cpuThreads,
+    maxModelLength: flags.maxModelLen,
+    maxSequences: flags.maxNumSeqs,
+    maxBatchedTokens: flags.maxNumBatchedTokens,
+    maxPartialPrefills: flags.maxNumPartialPrefills,
+    maxWaiting: flags.maxNumQueuedReqs ?? 4 * flags.maxNumSeqs,
+    pages: flags.numGpuBlocksOverride,
+    graphSizes: flags.enforceEager ? [] : flags.cudaGraphSizes,
+  };
+}
+
+/** Exit codes tell supervisors whether trying again can help. */
+function startError(error: Error): ExitError {
+  const code = error instanceof EngineWorkerError ? error.code : '';
+  if (/^CRT_UNAVAILABLE/.test(code)) return new ExitError('device', error.message, { cause: error });
+  if (code === 'CRT_OOM') return new ExitError('memory', error.message, { cause: error });
+  if (/^MODEL_/.test(code)) return new ExitError('model', error.message, { cause: error });
+  if (code === 'ENGINE_PARAMETER') return new ExitError('usage', error.message, { cause: error });
+  return new ExitError('engine', error.message, { cause: error });
+}
+
+function fingerprintOf(folder: string, { dtype, device }: ServeFlags): string {
+  const hash = createHash('sha256').update([folder, dtype, device, serverVersion].join('\0'));
+  return `fp_${hash.digest('hex').slice(0, 12)}`;
+}

@@ -1,0 +1,40 @@
+import type { ChatTokenizer } from '@altstream/minimax-m3-chat';
+import type { Logger } from 'pino';
+import type { GenerationDefaults } from './generation/sampling.js';
+import type { ServerMetrics } from './metrics/server-metrics.js';
+import type { EngineClient } from './worker/engine-client.js';
+import type { EngineInfo } from './worker/messages.js';
+import type { TextClient } from './worker/text-client.js';
+
+/** Settings that routes read. */
+export interface HttpSettings {
+  /** Names that requests may use; the first is the one in answers and metrics. */
+  readonly servedModelNames: readonly [string, ...string[]];
+  readonly maxBodyBytes: number;
+  readonly keepAliveMs: number;
+  readonly apiKeys: readonly string[];
+  /** Merged under each request's own `chat_template_kwargs`. */
+  readonly defaultTemplateKwargs: Readonly<Record<string, unknown>>;
+  readonly logRequests: boolean;
+}
+
+/** What routes work with; filled in once when the server starts. */
+export interface ServerContext {
+  readonly settings: HttpSettings;
+  readonly engine: EngineClient;
+  readonly text: TextClient;
+  readonly tokenizer: ChatTokenizer;
+  /** Special ids that the output parser needs in the text. */
+  readonly markerIds: readonly number[];
+  readonly defaults: GenerationDefaults;
+  readonly metrics: ServerMetrics;
+  readonly logger: Logger;
+  /** Hash of model and versions, constant for a deployment. */
+  readonly fingerprint: string;
+  /** Seconds since 1970 when the server started. */
+  readonly startedSeconds: number;
+  /** Filled in when the engine is ready. */
+  info: EngineInfo | undefined;
+  /** True from the first termination signal on. */
+  isDraining: boolean;
+}

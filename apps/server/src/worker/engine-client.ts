@@ -1,0 +1,230 @@
+import { Worker } from 'node:worker_threads';
+import type { EngineStats } from '@altstream/engine';
+import { ServerError } from '../errors/index.js';
+import { workerUrl } from '../worker-url.js';
+import type {
+  EngineInfo,
+  EngineWorkerOptions,
+  FromEngine,
+  ToEngine,
+  WireError,
+  WireEvent,
+  WireParameters,
+} from './messages.js';
+
+/** Where the engine stands. */
+export type EngineState = 'loading' | 'ready' | 'failed' | 'closed';
+
+/** How far loading is. */
+export interface LoadProgress {
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number;
+  readonly note?: string;
+}
+
+/** A request that the engine accepted. */
+export interface EngineRequest {
+  abort(): void;
+}
+
+/** An error of the engine worker, with its code and facts. */
+export class EngineWorkerError extends ServerError {
+  readonly facts: Readonly<Record<string, unknown>>;
+
+  constructor({ code, message, facts }: WireError) {
+    super(code, message);
+    this.facts = facts;
+  }
+}
+
+interface Pending<T> {
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The main thread's side of the engine worker. */
+export class EngineClient {
+  readonly #worker: Worker;
+  readonly #onProgress: (progress: LoadProgress) => void;
+  readonly #ready: Promise<EngineInfo>;
+  readonly #submissions = new Map<number, Pending<EngineRequest>>();
+  readonly #listeners = new Map<number, (event: WireEvent) => void>();
+  readonly #questions = new Map<number, Pending<never>>();
+  #settleReady: Pending<EngineInfo> | undefined;
+  #nextId = 1;
+  #state: EngineState = 'loading';
+  #progress: LoadProgress = { phase: 'start', done: 0, total: 1 };
+
+  constructor(options: EngineWorkerOptions, onProgress: (progress: LoadProgress) => void) {
+    this.#onProgress = onProgress;
+    this.#ready = new Promise((resolve, reject) => {
+      this.#settleReady = { resolve, reject };
+    });
+    this.#ready.catch(() => undefined);
+    this.#worker = new Worker(workerUrl('engine-worker'), {
+      workerData: options,
+      name: 'engine',
+    });
+    this.#worker.on('message', (message: FromEngine) => {
+      this.#receive(message);
+    });
+    this.#worker.on('error', (error) => {
+      this.#fail(error);
+    });
+    this.#worker.on('exit', () => {
+      if (this.#state !== 'closed') this.#fail(new Error('the engine worker ended unexpectedly'));
+    });
+  }
+
+  get state(): EngineState {
+    return this.#state;
+  }
+
+  get progress(): LoadProgress {
+    return this.#progress;
+  }
+
+  /** Settles when the model is loaded and the graphs are captured, or when that failed. */
+  ready(): Promise<EngineInfo> {
+    return this.#ready;
+  }
+
+  /** Hands a request to the engine; rejects with its reason if it was not accepted. */
+  submit(
+    prompt: readonly number[],
+    parameters: WireParameters,
+    listener: (event: WireEvent) => void,
+  ): Promise<EngineRequest> {
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      if (this.#state !== 'ready') {
+        reject(new ServerError('ENGINE_CLOSED', `the engine is ${this.#state}`));
+        return;
+      }
+      this.#submissions.set(id, { resolve, reject });
+      this.#listeners.set(id, listener);
+      this.#post({ type: 'submit', id, prompt: Int32Array.from(prompt), parameters });
+    });
+  }
+
+  /** Counters of the engine, as of its current step border. */
+  stats(): Promise<EngineStats> {
+    return this.#ask<EngineStats>((id) => ({ type: 'stats', id }));
+  }
+
+  /** Everything that was chosen, with graph counters. */
+  describe(): Promise<Record<string, unknown>> {
+    return this.#ask<Record<string, unknown>>((id) => ({ type: 'describe', id }));
+  }
+
+  /** Ends all requests and the worker. */
+  async close(): Promise<void> {
+    if (this.#state === 'closed') return;
+    const wasAlive = this.#state === 'ready';
+    this.#state = 'closed';
+    if (wasAlive) {
+      const exited = new Promise<void>((resolve) => {
+        this.#worker.once('exit', () => resolve());
+      });
+      this.#post({ type: 'close' });
+      const late = new Promise<void>((resolve) => {
+        setTimeout(resolve, 10_000).unref();
+      });
+      await Promise.race([exited, late]);
+    }
+    await this.#worker.terminate();
+  }
+
+  #ask<T>(question: (id: number) => ToEngine): Promise<T> {
+    const id = this.#nextId++;
+    return new Promise<T>((resolve, reject) => {
+      if (this.#state !== 'ready') {
+        reject(new ServerError('ENGINE_CLOSED', `the engine is ${this.#state}`));
+        return;
+      }
+      this.#questions.set(id, { resolve, reject } as unknown as Pending<never>);
+      this.#post(question(id));
+    });
+  }
+
+  #post(message: ToEngine): void {
+    this.#worker.postMessage(message);
+  }
+
+  #receive(message: FromEngine): void {
+    switch (message.type) {
+      case 'progress':
+        this.#progress = message;
+        this.#onProgress(message);
+        return;
+      case 'ready':
+        this.#state = 'ready';
+        this.#settleReady?.resolve(message.info);
+        return;
+      case 'failed':
+        this.#fail(new EngineWorkerError(message.error));
+        return;
+      case 'accepted':
+        this.#accept(message.id);
+        return;
+      case 'refused':
+        this.#listeners.delete(message.id);
+        this.#takeSubmission(message.id)?.reject(new EngineWorkerError(message.error));
+        return;
+      case 'events':
+        for (const { id, event } of message.events) this.#deliver(id, event);
+        return;
+      case 'stats':
+        this.#answer(message.id, message.stats);
+        return;
+      case 'described':
+        this.#answer(message.id, message.report);
+        return;
+      case 'closed':
+        return;
+    }
+  }
+
+  #accept(id: number): void {
+    const abort = (): void => {
+      if (this.#listeners.has(id)) this.#post({ type: 'abort', id });
+    };
+    this.#takeSubmission(id)?.resolve({ abort });
+  }
+
+  #takeSubmission(id: number): Pending<EngineRequest> | undefined {
+    const pending = this.#submissions.get(id);
+    this.#submissions.delete(id);
+    return pending;
+  }
+
+  #deliver(id: number, event: WireEvent): void {
+    const listener = this.#listeners.get(id);
+    if (event.type === 'finish') this.#listeners.delete(id);
+    listener?.(event);
+  }
+
+  #answer(id: number, value: unknown): void {
+    const pending = this.#questions.get(id) as Pending<unknown> | undefined;
+    this.#questions.delete(id);
+    pending?.resolve(value);
+  }
+
+  /** The worker is gone: everything that waits for it is told so. */
+  #fail(error: Error): void {
+    if (this.#state === 'failed' || this.#state === 'closed') return;
+    this.#state = 'failed';
+    this.#settleReady?.reject(error);
+    for (const { reject } of [...this.#submissions.values(), ...this.#questions.values()]) {
+      reject(error);
+    }
+    const wire: WireError = { name: 'Error', code: 'ENGINE_DEAD', message: error.message, facts: {} };
+    for (const listener of this.#listeners.values()) {
+      listener({ type: 'finish', reason: 'error', promptTokens: 0, generatedTokens: 0, error: wire });
+    }
+    this.#submissions.clear();
+    this.#questions.clear();
+    this.#listeners.clear();
+  }
+}

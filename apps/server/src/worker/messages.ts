@@ -1,0 +1,78 @@
+import type { EngineStats, FinishEvent, GenerationParameters, PromptEvent, TokenEvent } from '@altstream/engine';
+
+/** How the engine worker loads its model and makes its engine; plain data. */
+export interface EngineWorkerOptions {
+  readonly model: string;
+  readonly device: 'auto' | 'cpu' | `cuda:${number}`;
+  readonly dtype: 'auto' | 'bfloat16' | 'float32';
+  readonly overlap: 'capture' | 'always' | 'off';
+  readonly sharedExpert: 'separate' | 'fused' | 'auto';
+  readonly cpuThreads: number | undefined;
+  readonly maxModelLength: number | undefined;
+  readonly maxSequences: number;
+  readonly maxBatchedTokens: number;
+  readonly maxPartialPrefills: number;
+  readonly maxWaiting: number;
+  readonly pages: number | undefined;
+  readonly graphSizes: readonly number[] | undefined;
+}
+
+/** Generation parameters that can cross threads. */
+export type WireParameters = Omit<GenerationParameters, 'signal'>;
+
+/** An error that can cross threads. */
+export interface WireError {
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+  /** The error's own facts, such as `problem` or `reason`. */
+  readonly facts: Readonly<Record<string, unknown>>;
+}
+
+/** A finish event whose error can cross threads. */
+export type WireFinish = Omit<FinishEvent, 'error'> & { readonly error?: WireError };
+
+/** An event of a request, on its way to the main thread. */
+export type WireEvent = TokenEvent | PromptEvent | WireFinish;
+
+/** What the model and the engine are, once they are ready. */
+export interface EngineInfo {
+  readonly vocabSize: number;
+  readonly maxModelLength: number;
+  readonly pageTokens: number;
+  readonly pages: number;
+  /** Everything that was chosen: backend, model, engine. */
+  readonly report: Record<string, unknown>;
+}
+
+/** Main thread → engine worker. */
+export type ToEngine =
+  | { readonly type: 'submit'; readonly id: number; readonly prompt: Int32Array; readonly parameters: WireParameters }
+  | { readonly type: 'abort'; readonly id: number }
+  | { readonly type: 'stats'; readonly id: number }
+  | { readonly type: 'describe'; readonly id: number }
+  | { readonly type: 'close' };
+
+/** Engine worker → main thread. Events of a step come in one message. */
+export type FromEngine =
+  | { readonly type: 'progress'; readonly phase: string; readonly done: number; readonly total: number; readonly note?: string }
+  | { readonly type: 'ready'; readonly info: EngineInfo }
+  | { readonly type: 'failed'; readonly error: WireError }
+  | { readonly type: 'accepted'; readonly id: number }
+  | { readonly type: 'refused'; readonly id: number; readonly error: WireError }
+  | { readonly type: 'events'; readonly events: readonly { readonly id: number; readonly event: WireEvent }[] }
+  | { readonly type: 'stats'; readonly id: number; readonly stats: EngineStats }
+  | { readonly type: 'described'; readonly id: number; readonly report: Record<string, unknown> }
+  | { readonly type: 'closed' };
+
+/** Makes an error plain. */
+export function toWireError(error: unknown): WireError {
+  if (!(error instanceof Error)) {
+    return { name: 'Error', code: 'UNKNOWN', message: String(error), facts: {} };
+  }
+  const { name, message } = error;
+  const { code, ...facts } = Object.fromEntries(
+    Object.entries(error).filter(([, value]) => typeof value !== 'object' && typeof value !== 'function'),
+  );
+  return { name, code: String(code ?? 'UNKNOWN'), message, facts };
+}

@@ -1,0 +1,32 @@
+import type { RenderInput } from '@altstream/minimax-m3-chat';
+import type { WireError } from './messages.js';
+
+/** What the text worker turns into token ids. */
+export type TextJob =
+  | { readonly kind: 'chat'; readonly input: RenderInput }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** Token ids of a prompt, and the prompt itself for the parser's start state and for `echo`. */
+export interface TextResult {
+  readonly ids: readonly number[];
+  readonly text: string;
+}
+
+/** Main thread → text worker. */
+export interface ToText {
+  readonly id: number;
+  readonly job: TextJob;
+}
+
+/** Text worker → main thread. */
+export type FromText =
+  | { readonly id: number; readonly result: TextResult }
+  | { readonly id: number; readonly error: WireError };
+
+/** How the text worker is made. */
+export interface TextWorkerOptions {
+  /** Folder of the checkpoint. */
+  readonly model: string;
+  /** Another template file, if given. */
+  readonly template: string | undefined;
+}
