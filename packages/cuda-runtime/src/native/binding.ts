@@ -81,7 +81,13 @@ export interface NativeBinding {
   /** Drops this wrapper's reference to any record; never blocks. */
   release(handle: Handle): void;
 
-  createStream(runtime: Handle, device: number, priority: number, blocking: boolean, name: string): Handle;
+  createStream(
+    runtime: Handle,
+    device: number,
+    priority: number,
+    blocking: boolean,
+    name: string,
+  ): Handle;
   legacyStream(runtime: Handle, device: number): Handle;
   streamId(stream: Handle): bigint;
   streamPriority(stream: Handle): number;
@@ -117,7 +123,14 @@ export interface NativeBinding {
   /** Copies out in stream order, then posts `token`; then `takeStaged` fills the destination. */
   read(stream: Handle, buffer: Handle, byteOffset: number, bytes: number, token: number): void;
   takeStaged(token: number, destination: Uint8Array): void;
-  copy(stream: Handle, to: Handle, toOffset: number, from: Handle, fromOffset: number, bytes: number): void;
+  copy(
+    stream: Handle,
+    to: Handle,
+    toOffset: number,
+    from: Handle,
+    fromOffset: number,
+    bytes: number,
+  ): void;
   fill(stream: Handle, buffer: Handle, byteOffset: number, byte: number, bytes: number): void;
   /** Posts `token` when the stream reaches this point; does not hold the stream. */
   notify(stream: Handle, token: number): void;
