@@ -1,3 +1,4 @@
+import type { DeviceLimits } from '@altstream/cuda-runtime';
 import { type PdlEnvironment, readPdlEnvironment } from './environment.js';
 import { ConfigurationError } from './errors/index.js';
 import { builtInLimit, checkLimit, limitOf, type PdlDtype, type PdlLimit } from './pdl-limits.js';

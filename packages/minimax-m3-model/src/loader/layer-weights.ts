@@ -11,7 +11,7 @@ import type {
 } from './model-weights.js';
 import { type Range, splitEvenly, splitKvHeads, type TensorParallel } from './shard.js';
 import type { TensorSource } from './tensor-source.js';
-import type { MatrixParts, WeightLoader } from './weight-loader.js';
+import type { MatrixParts, MatrixStorage, WeightLoader } from './weight-loader.js';
 import type { MlpNames, Spellings, WeightNames } from './weight-names.js';
 
 /** What planning a layer needs. */
@@ -106,8 +106,12 @@ function planMoe(plan: LayerPlan, moe: MoeConfig): MoeWeights {
   const shared = sharedParts(plan, moe);
   const canFuse = shared !== undefined && fits(loader, routed, shared, moe);
   const slots = canFuse ? [...routed, shared] : routed;
-  const gateUp = loader.matrix(slots.flatMap((slot) => slot.gateUp) as unknown as MatrixParts);
-  const down = loader.matrix(slots.map((slot) => slot.down) as unknown as MatrixParts);
+  const gateUpParts = slots.flatMap((slot) => slot.gateUp) as unknown as MatrixParts;
+  const downParts = slots.map((slot) => slot.down) as unknown as MatrixParts;
+  // The expert kernels take both matrices in one storage: the wider of the two.
+  const storage = widest(loader.storageOf(gateUpParts), loader.storageOf(downParts));
+  const gateUp = loader.matrix(gateUpParts, storage);
+  const down = loader.matrix(downParts, storage);
   const all = {
     gateUp: viewExperts(gateUp, slots.length),
     down: viewExperts(down, slots.length),
@@ -171,6 +175,11 @@ function fits(
   const storage = (parts: MlpParts) =>
     `${loader.storageOf(parts.gateUp)} ${loader.storageOf([parts.down])}`;
   return storage(first) === storage(shared);
+}
+
+function widest(a: MatrixStorage, b: MatrixStorage): MatrixStorage {
+  const order: readonly MatrixStorage[] = ['mxfp8', 'bf16', 'f32'];
+  return order[Math.max(order.indexOf(a), order.indexOf(b))] ?? 'f32';
 }
 
 function viewExperts({ data, scales }: Matrix, slots: number): Matrix {

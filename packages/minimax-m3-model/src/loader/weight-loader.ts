@@ -64,8 +64,10 @@ export class WeightLoader {
   /**
    * Parts with equal columns, one below the other in one matrix. It stays as stored; parts of
    * different storage, and MXFP8 parts cut inside a block, become bf16 or f32 without loss.
+   *
+   * @param storage what `storageOf` gave, or a wider type
    */
-  matrix(parts: MatrixParts, storage?: 'f32'): Matrix {
+  matrix(parts: MatrixParts, storage?: MatrixStorage): Matrix {
     const found = parts.map((part) => findPart(this.#source, part));
     const target = storage ?? chooseStorage(found);
     const rows = found.reduce((sum, { rowRange }) => sum + rowRange.count, 0);
