@@ -1,0 +1,91 @@
+/** Puts weights, kernels and decisions together into decoder layers. */
+
+import { RoutedExperts, type RoutedExpertsWeights } from '@altstream/moe-kernels';
+import type { Communicator } from './communicator.js';
+import type { ModelConfig, MoeConfig } from './config/model-config.js';
+import { DecoderLayer, type LayerMlp } from './decoder-layer.js';
+import { Attention } from './layers/attention.js';
+import { DenseMlp } from './layers/dense-mlp.js';
+import { type ExpertPath, MoeBlock } from './layers/moe-block.js';
+import { RmsNorm } from './layers/rms-norm.js';
+import { Router } from './layers/router.js';
+import { SwigluMlp } from './layers/swiglu-mlp.js';
+import type { LayerWeights, Matrix, MlpWeights, MoeWeights } from './loader/model-weights.js';
+import type { Overlap } from './overlap.js';
+import type { SharedExpertChoice } from './shared-expert-choice.js';
+
+/** What all layers share. */
+export interface LayerContext {
+  readonly config: ModelConfig;
+  readonly overlap: Overlap;
+  readonly sharedExpert: SharedExpertChoice;
+  readonly communicator: Communicator | undefined;
+}
+
+/** The layers, and the MoE blocks among them by layer. */
+export interface BuiltLayers {
+  readonly layers: readonly DecoderLayer[];
+  readonly moeBlocks: ReadonlyMap<number, MoeBlock>;
+}
+
+/** Builds every layer. */
+export function buildLayers(weights: readonly LayerWeights[], context: LayerContext): BuiltLayers {
+  const { config, communicator } = context;
+  const moeBlocks = new Map<number, MoeBlock>();
+  const layers = weights.map((layerWeights, layer) => {
+    const block = buildMoeBlock(layer, layerWeights.moe, context);
+    if (block) moeBlocks.set(layer, block);
+    return new DecoderLayer({
+      layer,
+      inputNorm: new RmsNorm(layerWeights.inputNorm, config.rmsNormEps),
+      attention: new Attention(layer, config, layerWeights.attention, communicator),
+      postAttentionNorm: new RmsNorm(layerWeights.postAttentionNorm, config.rmsNormEps),
+      mlp: block ?? buildDenseMlp(layerWeights.mlp, context),
+    });
+  });
+  return { layers, moeBlocks };
+}
+
+function buildDenseMlp(weights: MlpWeights | undefined, context: LayerContext): LayerMlp {
+  if (!weights) throw new RangeError('a layer has neither a dense MLP nor experts');
+  return new DenseMlp(new SwigluMlp(weights, context.config.swiglu), context.communicator);
+}
+
+function buildMoeBlock(
+  layer: number,
+  weights: MoeWeights | undefined,
+  { config, overlap, sharedExpert, communicator }: LayerContext,
+): MoeBlock | undefined {
+  const { moe, swiglu } = config;
+  if (!weights || !moe) return undefined;
+  return new MoeBlock({
+    layer,
+    routed: expertPath(weights, weights.experts, config, moe, 0),
+    shared: weights.shared && new SwigluMlp(weights.shared, swiglu),
+    fused: weights.fused && expertPath(weights, weights.fused, config, moe, 1),
+    usesFused: (tokens) => sharedExpert.usesFused(tokens),
+    overlap,
+    communicator,
+  });
+}
+
+function expertPath(
+  weights: MoeWeights,
+  experts: MlpWeights,
+  { swiglu }: ModelConfig,
+  moe: MoeConfig,
+  sharedSlots: 0 | 1,
+): ExpertPath {
+  const stacked: RoutedExpertsWeights = {
+    w13: expertWeight(experts.gateUp),
+    w2: expertWeight(experts.down),
+  };
+  return {
+    router: new Router(weights, moe, sharedSlots),
+    experts: new RoutedExperts(stacked, { numExperts: moe.experts + sharedSlots, swiglu }),
+  };
+}
+
+function expertWeight({ data, scales }: Matrix) {
+  return scales ? { data, scales } : { data };
+}

@@ -1,0 +1,53 @@
+/** The answer to "what was chosen?". */
+
+import type { Device, Runtime } from '@altstream/cuda-runtime';
+import type { ModelConfig } from './config/model-config.js';
+import type { LoadReport } from './loader/load-report.js';
+import type { Overlap } from './overlap.js';
+import type { SharedExpertChoice } from './shared-expert-choice.js';
+
+/** What is known about a model. */
+export interface ModelFacts {
+  readonly config: ModelConfig;
+  readonly report: LoadReport;
+  readonly runtime: Runtime;
+  readonly device: Device;
+  readonly pageTokens: number;
+  readonly pageBytes: number;
+  readonly activations: string;
+  readonly sums: string;
+  readonly overlap: Overlap;
+  readonly sharedExpert: SharedExpertChoice;
+}
+
+/** Plain data about a loaded model, for logs and the server's `/v1/loads`. */
+export function describeModel(model: ModelFacts): Record<string, unknown> {
+  const { config, report, overlap, runtime } = model;
+  const count = (kind: 'full' | 'sparse' | 'dense' | 'moe') =>
+    config.layers.filter(({ attention, mlp }) => attention === kind || mlp === kind).length;
+  return {
+    modelType: config.modelType,
+    backend: runtime.backend,
+    device: model.device.name,
+    activations: model.activations,
+    layers: {
+      full: count('full'),
+      sparse: count('sparse'),
+      dense: count('dense'),
+      moe: count('moe'),
+    },
+    vocabSize: config.vocabSize,
+    maxPositions: config.maxPositions,
+    tiedEmbeddings: config.tiedEmbeddings,
+    cache: { pageTokens: model.pageTokens, pageBytes: model.pageBytes },
+    overlap: { mode: overlap.mode, alternateStream: overlap.alternateName },
+    sharedExpert: { ...model.sharedExpert.describe(), layers: report.sharedExpertLayers },
+    tensorParallel: {
+      ...report.tensorParallel,
+      embedding: 'whole on every rank',
+      lmHead: report.tensorParallel.size > 1 ? 'split over the vocabulary' : 'whole',
+      sums: model.sums,
+    },
+    weights: report,
+  };
+}

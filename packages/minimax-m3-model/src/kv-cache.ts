@@ -1,0 +1,78 @@
+/** Keys, values and index keys of all layers, in pages. */
+
+import { type Device, Tensor } from '@altstream/cuda-runtime';
+import type { ModelConfig } from './config/model-config.js';
+import type { Range } from './loader/shard.js';
+
+/** Type of activations and of the cache. */
+export type ActivationDType = 'f32' | 'bf16';
+
+/** The cache of one layer. */
+export interface LayerCache {
+  /** [pages, pageTokens, kvHeads, headDim] */
+  readonly k: Tensor;
+  readonly v: Tensor;
+  /** [pages, pageTokens, indexDim], on sparse layers: one key a token for all index heads. */
+  readonly indexKeys: Tensor | undefined;
+}
+
+/** Sizes of a cache. */
+export interface CacheShape {
+  readonly config: ModelConfig;
+  /** KV heads that this rank holds. */
+  readonly kvHeads: Range;
+  /** Tokens of a page, which is a block of sparse attention. */
+  readonly pageTokens: number;
+  readonly dtype: ActivationDType;
+}
+
+/** Page size of models without sparse layers. */
+const densePageTokens = 128;
+
+/** Tokens of a page: the block of sparse attention, since a chosen block is one page. */
+export function pageTokensOf(config: ModelConfig): number {
+  return config.sparse?.blockTokens ?? densePageTokens;
+}
+
+/** Bytes of one page over all layers. */
+export function pageBytesOf({ config, kvHeads, pageTokens, dtype }: CacheShape): number {
+  const perToken = config.layers.map(({ attention }) => {
+    const index = attention === 'sparse' ? (config.sparse?.indexDim ?? 0) : 0;
+    return 2 * kvHeads.count * config.headDim + index;
+  });
+  const elements = perToken.reduce((sum, count) => sum + count, 0) * pageTokens;
+  return elements * (dtype === 'f32' ? 4 : 2);
+}
+
+/** Device memory for a number of pages. What is in a page is decided by whoever writes slots. */
+export class KvCache {
+  readonly pages: number;
+  readonly layers: readonly LayerCache[];
+
+  constructor(device: Device, pages: number, shape: CacheShape) {
+    const { config, kvHeads, pageTokens, dtype } = shape;
+    this.pages = pages;
+    this.layers = config.layers.map(({ attention }, layer) => {
+      const make = (what: string, tail: readonly number[]) =>
+        Tensor.allocate(device, [pages, pageTokens, ...tail], dtype, {
+          label: `cache.${layer}.${what}`,
+        });
+      const heads = [kvHeads.count, config.headDim];
+      const indexDim = attention === 'sparse' ? config.sparse?.indexDim : undefined;
+      return {
+        k: make('k', heads),
+        v: make('v', heads),
+        indexKeys: indexDim === undefined ? undefined : make('indexKeys', [indexDim]),
+      };
+    });
+  }
+
+  /** Frees the memory. */
+  dispose(): void {
+    for (const { k, v, indexKeys } of this.layers) {
+      k.dispose();
+      v.dispose();
+      indexKeys?.dispose();
+    }
+  }
+}

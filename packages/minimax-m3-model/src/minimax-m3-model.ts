@@ -1,0 +1,208 @@
+/** MiniMax-M3, text only: token ids in, logits out, on one rank. */
+
+import { loadAttentionKernels } from '@altstream/attention-kernels';
+import type { Device, Runtime, Tensor } from '@altstream/cuda-runtime';
+import { embedding, loadDenseKernels } from '@altstream/dense-kernels';
+import { loadMoeKernels } from '@altstream/moe-kernels';
+import { buildLayers } from './build-layers.js';
+import type { ModelConfig } from './config/model-config.js';
+import { readModelConfig } from './config.js';
+import type { DecoderLayer } from './decoder-layer.js';
+import { describeModel } from './describe-model.js';
+import { ModelStateError } from './errors/index.js';
+import {
+  type ActivationDType,
+  type CacheShape,
+  KvCache,
+  pageBytesOf,
+  pageTokensOf,
+} from './kv-cache.js';
+import { LmHead } from './layers/lm-head.js';
+import type { MoeBlock } from './layers/moe-block.js';
+import { RmsNorm } from './layers/rms-norm.js';
+import { Checkpoint } from './loader/checkpoint.js';
+import type { LoadReport } from './loader/load-report.js';
+import { loadWeights } from './loader/load-weights.js';
+import type { ModelWeights } from './loader/model-weights.js';
+import { splitKvHeads } from './loader/shard.js';
+import { measureSharedExpert } from './measure-shared-expert.js';
+import type { ModelOptions } from './model-options.js';
+import { type ModelBatch, ModelStep, type StepContext } from './model-step.js';
+import { Overlap } from './overlap.js';
+import { SharedExpertChoice } from './shared-expert-choice.js';
+
+/** A loaded model. Satisfies the engine's `CausalModel`. */
+export class MiniMaxM3Model {
+  readonly config: ModelConfig;
+  readonly report: LoadReport;
+  readonly runtime: Runtime;
+  readonly device: Device;
+  readonly vocabSize: number;
+  /** Longest sequence, in tokens. */
+  readonly maxPositions: number;
+  /** Tokens of a page of the cache. */
+  readonly pageTokens: number;
+  /** Bytes of a page over all layers. */
+  readonly pageBytes: number;
+  readonly activations: ActivationDType;
+  /** Who sums the parts of several ranks. */
+  readonly sums: 'one rank' | 'communicator' | 'nobody: partial sums, for measuring only';
+  readonly overlap: Overlap;
+  readonly sharedExpert: SharedExpertChoice;
+  /** The MoE blocks by layer, for tests and measurements. */
+  readonly moeBlocks: ReadonlyMap<number, MoeBlock>;
+  readonly #weights: ModelWeights;
+  readonly #layers: readonly DecoderLayer[];
+  readonly #lmHead: LmHead;
+  readonly #cacheShape: CacheShape;
+  #isDisposed = false;
+
+  private constructor(parts: ModelParts) {
+    const { config, weights, options, device } = parts;
+    // With one rank there is nothing to sum, so a communicator is not asked.
+    const communicator = weights.tensorParallel.size > 1 ? options.communicator : undefined;
+    this.config = config;
+    this.report = parts.report;
+    this.runtime = options.runtime;
+    this.device = device;
+    this.vocabSize = config.vocabSize;
+    this.maxPositions = config.maxPositions;
+    this.pageTokens = pageTokensOf(config);
+    this.activations = options.dtype === 'float32' ? 'f32' : 'bf16';
+    this.#weights = weights;
+    this.#cacheShape = {
+      config,
+      kvHeads: splitKvHeads(config.kvHeads, weights.tensorParallel),
+      pageTokens: this.pageTokens,
+      dtype: this.activations,
+    };
+    this.pageBytes = pageBytesOf(this.#cacheShape);
+    const isAlone = weights.tensorParallel.size === 1;
+    const summed = communicator ? 'communicator' : 'nobody: partial sums, for measuring only';
+    this.sums = isAlone ? 'one rank' : summed;
+    const mode = options.overlap ?? 'capture';
+    const alternate = mode === 'off' ? undefined : this.runtime.streams.get('alt', { device });
+    this.overlap = new Overlap(mode, alternate);
+    this.sharedExpert = new SharedExpertChoice(options.sharedExpert ?? 'separate');
+    const { overlap, sharedExpert } = this;
+    const built = buildLayers(weights.layers, { config, overlap, sharedExpert, communicator });
+    this.#layers = built.layers;
+    this.moeBlocks = built.moeBlocks;
+    const finalNorm = new RmsNorm(weights.finalNorm, config.rmsNormEps);
+    this.#lmHead = new LmHead(finalNorm, weights, config.vocabSize, communicator);
+  }
+
+  /**
+   * Loads a checkpoint folder.
+   *
+   * @throws ModelConfigError, CheckpointError, ModelStateError; nothing stays allocated then
+   */
+  static async load(options: ModelOptions): Promise<MiniMaxM3Model> {
+    const { runtime, directory, tensorParallel, onProgress, signal } = options;
+    const device = options.device ?? runtime.device();
+    const config = await readModelConfig(directory);
+    const kernels = [loadDenseKernels, loadAttentionKernels, loadMoeKernels];
+    await Promise.all(kernels.map((load) => load(runtime)));
+    const source = await Checkpoint.open(directory);
+    try {
+      const { weights, report } = await loadWeights(source, {
+        config,
+        stream: runtime.currentStream(device),
+        ...(tensorParallel && { tensorParallel }),
+        ...(onProgress && { onProgress }),
+        ...(signal && { signal }),
+      });
+      const model = new MiniMaxM3Model({ config, weights, report, options, device });
+      await model.#settleSharedExpert(options.measuredBatchSizes ?? []);
+      return model;
+    } finally {
+      await source.close();
+    }
+  }
+
+  /** Allocates a cache of so many pages. */
+  createCache(pages: number): KvCache {
+    if (!Number.isSafeInteger(pages) || pages < 0) {
+      throw new RangeError(`createCache: \`pages\` is ${pages}, expected a whole number`);
+    }
+    return new KvCache(this.device, pages, this.#cacheShape);
+  }
+
+  /**
+   * Enqueues one pass and returns at once; may be captured.
+   *
+   * @param cache of this model; the keys and values of the batch are written into it
+   * @returns logits f32 [rows, vocabSize], in the step's workspace
+   * @throws ModelStateError for a cache of another model or a disposed model
+   */
+  forward(batch: ModelBatch, cache: { readonly pages: number }, context: StepContext): Tensor {
+    const step = new ModelStep(batch, this.#checkCache(cache), context);
+    const residual = this.#embed(step);
+    const hidden = step.workspace.tensor(residual.shape, residual.dtype, 'hidden');
+    // Nothing comes before the first layer, so it adds zeros.
+    step.stream.fill(hidden, 0);
+    for (const layer of this.#layers) layer.forward(hidden, residual, step);
+    return this.#lmHead.forward(hidden, residual, step);
+  }
+
+  /** What was loaded and what was chosen. */
+  describe(): Record<string, unknown> {
+    return describeModel(this);
+  }
+
+  /** Frees the weights. Caches are their owners'. */
+  dispose(): void {
+    if (!this.#isDisposed) this.#weights.dispose();
+    this.#isDisposed = true;
+  }
+
+  #embed(step: ModelStep): Tensor {
+    const { tokenIds: ids } = step.batch;
+    return embedding(
+      { table: this.#weights.embedding, ids },
+      { ...step.on, outDType: this.activations },
+    );
+  }
+
+  #checkCache(cache: { readonly pages: number }): KvCache {
+    if (this.#isDisposed) {
+      throw new ModelStateError('MODEL_DISPOSED', 'forward: the model is disposed; load it again');
+    }
+    if (cache instanceof KvCache && cache.layers.length === this.#layers.length) return cache;
+    throw new ModelStateError(
+      'MODEL_FOREIGN_CACHE',
+      'forward: `cache` is not of this model; make it with `createCache` of the same model',
+    );
+  }
+
+  async #settleSharedExpert(batchSizes: readonly number[]): Promise<void> {
+    const { mode } = this.sharedExpert;
+    const canFuse = this.#weights.layers.every(({ moe }) => !moe?.shared || moe.fused);
+    if (mode === 'fused' && !canFuse) {
+      this.dispose();
+      throw new ModelStateError(
+        'MODEL_SHARED_EXPERT',
+        "sharedExpert 'fused': the shared expert differs from the routed ones in width or " +
+          "storage, so it cannot be one of their slots; use 'separate' or 'auto'",
+      );
+    }
+    const [block] = this.moeBlocks.values();
+    if (mode !== 'auto' || !block || !canFuse || this.report.sharedExpertLayers === 0) return;
+    const cache = this.createCache(0);
+    const { device, activations: dtype } = this;
+    const { hidden } = this.config;
+    for (const tokens of batchSizes) {
+      const options = { device, block, hidden, dtype, cache, tokens };
+      this.sharedExpert.record(await measureSharedExpert(options));
+    }
+    cache.dispose();
+  }
+}
+
+interface ModelParts {
+  readonly config: ModelConfig;
+  readonly weights: ModelWeights;
+  readonly report: LoadReport;
+  readonly options: ModelOptions;
+  readonly device: Device;
+}

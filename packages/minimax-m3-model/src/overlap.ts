@@ -1,0 +1,67 @@
+/** When and how two branches of a layer run side by side: the one place that knows. */
+
+import { type Stream, withAlt } from '@altstream/cuda-runtime';
+import type { ModelStep } from './model-step.js';
+
+/**
+ * `capture`: while the current stream is being captured, so that replays overlap and eager passes
+ * stay simple. `always` and `off` are for measurement.
+ */
+export type OverlapMode = 'capture' | 'always' | 'off';
+
+/** Two pieces of work that do not depend on each other. */
+export interface Branches<A, B> {
+  /** Enqueues on the step's own stream. */
+  current(step: ModelStep): A;
+  /** Enqueues on the alternate stream. */
+  alternate(step: ModelStep): B;
+}
+
+/** Runs branches on the current and on the alternate stream. */
+export class Overlap {
+  readonly mode: OverlapMode;
+  readonly #alternate: Stream | undefined;
+
+  /** @param alternate made once by the model; without it nothing ever overlaps */
+  constructor(mode: OverlapMode, alternate: Stream | undefined) {
+    this.mode = mode;
+    this.#alternate = alternate;
+  }
+
+  /** Name of the alternate stream; undefined when nothing ever overlaps. */
+  get alternateName(): string | undefined {
+    return this.#alternate?.name;
+  }
+
+  /** Whether the branches of this step run side by side. */
+  applies(step: ModelStep): boolean {
+    if (!this.#alternate || this.#alternate === step.stream || step.tokens === 0) return false;
+    if (this.mode !== 'capture') return this.mode === 'always';
+    return step.stream.captureStatus === 'active' || step.stream.runtime.isCaptureMode();
+  }
+
+  /**
+   * Side by side: the alternate stream waits for the current one, both work, the current one waits
+   * for the alternate one, also when a branch throws; the first error is thrown. Otherwise one
+   * after the other on the current stream.
+   */
+  run<A, B>(step: ModelStep, branches: Branches<A, B>): [A, B] {
+    if (!this.#alternate || !this.applies(step)) {
+      const first = branches.current(step);
+      return [first, branches.alternate(step)];
+    }
+    const alternate = step.beside(this.#alternate);
+    const results: { current?: A; alternate?: B } = {};
+    withAlt(
+      step.stream,
+      alternate.stream,
+      () => {
+        results.alternate = branches.alternate(alternate);
+      },
+      () => {
+        results.current = branches.current(step);
+      },
+    );
+    return [results.current as A, results.alternate as B];
+  }
+}
