@@ -31,13 +31,14 @@ struct AttendLoop {
   const Attend* a;
   AttendRowsFunction rows_function;
   int32_t item_tokens, item_heads, parts;  // parts = items per KV head and token block
+  int64_t items;
 };
 
 AttendLoop plan_loop(const Attend& a, const CpuContext* context) {
   const int32_t group = a.heads / a.kv_heads;
   const int32_t most_rows = rows_per_call(a.head_dim);
   const int64_t wanted = 4 * static_cast<int64_t>(context->threads);
-  AttendLoop loop = {&a, rows_function(context->level), 1, smaller(group, most_rows), 1};
+  AttendLoop loop = {&a, rows_function(context->level), 1, smaller(group, most_rows), 1, 0};
   const auto items = [&](int32_t tokens, int32_t heads) {
     const int64_t blocks = (a.tokens + tokens - 1) / tokens;
     return blocks * a.kv_heads * ((group + heads - 1) / heads);
@@ -50,6 +51,7 @@ AttendLoop plan_loop(const Attend& a, const CpuContext* context) {
     loop.item_heads = (loop.item_heads + 1) / 2;
   }
   loop.parts = (group + loop.item_heads - 1) / loop.item_heads;
+  loop.items = items(loop.item_tokens, loop.item_heads);
   return loop;
 }
 
@@ -75,12 +77,12 @@ void attend_item(const AttendLoop& loop, int64_t item) {
 
 void attend(const Attend& a, const CpuContext* context) {
   AttendLoop loop = plan_loop(a, context);
-  const int64_t blocks = (a.tokens + loop.item_tokens - 1) / loop.item_tokens;
   context->parallel_for(
-      context, blocks * a.kv_heads * loop.parts, 1,
+      context, loop.items, 1,
       [](void* argument, int64_t begin, int64_t end) {
         const AttendLoop& l = *static_cast<const AttendLoop*>(argument);
-        for (int64_t item = begin; item < end; ++item) attend_item(l, item);
+        // Last tokens first: in a prefill chunk they have the longest contexts.
+        for (int64_t i = begin; i < end; ++i) attend_item(l, l.items - 1 - i);
       },
       &loop);
 }

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { fakeStream, fakeTensor } from '../test/makers/fake-tensor.js';
+import { type BlockScoresInput, type BlockScoresOptions, blockScores } from './block-scores.js';
+import { planBlockScores } from './block-scores.plan.js';
+import { ArgumentRangeError, DTypeError, NotLoadedError, ShapeError } from './errors/index.js';
+
+const stream = fakeStream();
+const input: BlockScoresInput = {
+  indexQ: fakeTensor([3, 2, 32], 'bf16'),
+  indexKeys: fakeTensor([9, 8, 32], 'bf16'),
+  pageTable: fakeTensor([2, 6], 'i32'),
+  positions: fakeTensor([3], 'i32'),
+  sequenceIds: fakeTensor([3], 'i32'),
+};
+const call = (change: Partial<BlockScoresInput>, more: Partial<BlockScoresOptions> = {}) =>
+  blockScores({ ...input, ...change }, { stream, topkBlocks: 4, ...more });
+
+test('a call that passes its checks asks for the kernels', () => {
+  expect(() => call({})).toThrow(NotLoadedError);
+  expect(() => call({}, { scoreType: 'lse', range: { first: 1, count: 2 } })).toThrow(
+    NotLoadedError,
+  );
+});
+
+test('an empty range gives empty scores, nothing launched', () => {
+  expect(call({}, { range: { first: 3, count: 0 } }).shape).toEqual([0, 2, 6]);
+});
+
+test('shapes, dtypes and ranges are named', () => {
+  const wide = { indexKeys: fakeTensor([9, 8, 64], 'bf16') };
+  expect(() => call(wide)).toThrow('indexKeys must have shape [pages, pageTokens, 32]');
+  expect(() => call({ indexKeys: fakeTensor([9, 8, 32], 'e4m3') })).toThrow(DTypeError);
+  expect(() => call({ indexQ: fakeTensor([3, 64], 'bf16') })).toThrow(ShapeError);
+  expect(() => call({}, { range: { first: 2, count: 2 } })).toThrow(
+    'range.count must be a whole number in [0, 1], got 2',
+  );
+  expect(() => call({}, { topkBlocks: 0 })).toThrow(ArgumentRangeError);
+  const median = { scoreType: 'median' } as unknown as BlockScoresOptions;
+  expect(() => call({}, median)).toThrow("scoreType must be 'max' or 'lse', got median");
+  const out = fakeTensor([3, 2, 5], 'f32');
+  expect(() => call({}, { out })).toThrow('out must have shape [3, 2, 6], got [3, 2, 5]');
+});
+
+test('the grid covers the page table, so that a captured launch serves longer contexts', () => {
+  const plan = planBlockScores({ tokens: 2, indexHeads: 4, maxPages: 8192, dtype: 'bf16' });
+  expect(plan.config).toEqual({ grid: [2, 1024], block: [128] });
+  expect(plan.workspaceBytes).toBe(2 * 4 * 8192 * 4);
+  expect(plan.kernel).toBe('block_scores_bf16');
+});

@@ -1,0 +1,36 @@
+// Tensors and a stream without memory: enough for argument checks, which come before any launch.
+import type { DType, Stream, Tensor } from '@altstream/cuda-runtime';
+
+const device = { name: 'fake device' };
+
+/** A tensor of the fake device; contiguous unless strides are given. */
+export function fakeTensor(
+  shape: readonly number[],
+  dtype: DType,
+  options: { readonly strides?: readonly number[]; readonly device?: object } = {},
+): Tensor {
+  const dense = shape.map((_, dim) => shape.slice(dim + 1).reduce((a, b) => a * b, 1));
+  const strides = options.strides ?? dense;
+  const tensor = {
+    shape,
+    dtype,
+    strides,
+    device: options.device ?? device,
+    rank: shape.length,
+    elements: shape.reduce((a, b) => a * b, 1),
+    isContiguous: strides.every((stride, dim) => shape[dim] === 1 || stride === dense[dim]),
+    describe: () => `${dtype} [${shape.join(', ')}]`,
+    dispose: () => undefined,
+  };
+  return tensor as unknown as Tensor;
+}
+
+/** A stream of the fake device. No kernels are loaded for it: a call that passes its checks fails. */
+export function fakeStream(): Stream {
+  return { device, runtime: {}, tensor: fakeTensor } as unknown as Stream;
+}
+
+/** A tensor on a device that is not the stream's. */
+export function foreignTensor(shape: readonly number[], dtype: DType): Tensor {
+  return fakeTensor(shape, dtype, { device: { name: 'other device' } });
+}
