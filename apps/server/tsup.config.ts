@@ -1,7 +1,12 @@
 import { defineConfig } from 'tsup';
 
 export default defineConfig({
-  entry: ['src/index.ts', 'src/main.ts', 'src/worker/engine-worker.ts', 'src/worker/text-worker.ts'],
+  entry: [
+    'src/index.ts',
+    'src/main.ts',
+    'src/worker/engine-worker.ts',
+    'src/worker/text-worker.ts',
+  ],
   format: ['esm'],
   target: 'node20',
   platform: 'node',

@@ -155,7 +155,8 @@ function workerOptions(flags: ServeFlags, folder: string): EngineWorkerOptions {
 /** Exit codes tell supervisors whether trying again can help. */
 function startError(error: Error): ExitError {
   const code = error instanceof EngineWorkerError ? error.code : '';
-  if (/^CRT_UNAVAILABLE/.test(code)) return new ExitError('device', error.message, { cause: error });
+  if (/^CRT_UNAVAILABLE/.test(code))
+    return new ExitError('device', error.message, { cause: error });
   if (code === 'CRT_OOM') return new ExitError('memory', error.message, { cause: error });
   if (/^MODEL_/.test(code)) return new ExitError('model', error.message, { cause: error });
   if (code === 'ENGINE_PARAMETER') return new ExitError('usage', error.message, { cause: error });

@@ -13,7 +13,9 @@ export function checkModelFolder(path: string): string {
         'first, for example with `hf download MiniMaxAI/MiniMax-M3 --local-dir DIR`, and pass `--model DIR`',
     );
   }
-  const missing = ['config.json', 'tokenizer.json'].filter((file) => !existsSync(join(folder, file)));
+  const missing = ['config.json', 'tokenizer.json'].filter(
+    (file) => !existsSync(join(folder, file)),
+  );
   const weights = ['model.safetensors', 'model.safetensors.index.json'];
   if (!weights.some((file) => existsSync(join(folder, file)))) missing.push(weights.join(' or '));
   if (missing.length > 0) {

@@ -39,19 +39,23 @@ export function addServeFlags(command: Command): Command {
   addSchedulerFlags(command);
   return command
     .addOption(flag('--log-level <level>', 'trace, debug, info, warn, error').default('info'))
-    .addOption(flag('--log-format <format>', 'pretty on a terminal, else json').choices(['pretty', 'json']))
+    .addOption(
+      flag('--log-format <format>', 'pretty on a terminal, else json').choices(['pretty', 'json']),
+    )
     .addOption(flag('--disable-log-requests', 'no line for each request'));
 }
 
 function addModelFlags(command: Command): void {
   command
     .addOption(flag('--model <dir>', 'folder of a MiniMax-M3 checkpoint'))
-    .addOption(flag('--served-model-name <names...>', 'names that requests may use (default: folder name)'))
     .addOption(
-      flag('--device <device>', 'auto, cpu or cuda:N').argParser(device).default('auto'),
+      flag('--served-model-name <names...>', 'names that requests may use (default: folder name)'),
     )
+    .addOption(flag('--device <device>', 'auto, cpu or cuda:N').argParser(device).default('auto'))
     .addOption(
-      flag('--dtype <dtype>', 'of activations').choices(['auto', 'bfloat16', 'float32']).default('auto'),
+      flag('--dtype <dtype>', 'of activations')
+        .choices(['auto', 'bfloat16', 'float32'])
+        .default('auto'),
     )
     .addOption(flag('--max-model-len <tokens>', 'longest sequence').argParser(positive))
     .addOption(
@@ -66,7 +70,10 @@ function addModelFlags(command: Command): void {
     )
     .addOption(flag('--cpu-threads <n>', 'threads of the CPU backend').argParser(positive))
     .addOption(
-      flag('--generation-config <which>', 'sampling defaults: auto (from the checkpoint) or none').default('auto'),
+      flag(
+        '--generation-config <which>',
+        'sampling defaults: auto (from the checkpoint) or none',
+      ).default('auto'),
     )
     .addOption(flag('--chat-template <file>', 'use this template instead of the checkpoint’s'))
     .addOption(
@@ -79,11 +86,15 @@ function addModelFlags(command: Command): void {
 function addHttpFlags(command: Command): void {
   command
     .addOption(flag('--host <address>', 'address to listen on').default('127.0.0.1'))
-    .addOption(flag('--port <port>', 'port to listen on; 0 = any free one').argParser(port).default(8000))
+    .addOption(
+      flag('--port <port>', 'port to listen on; 0 = any free one').argParser(port).default(8000),
+    )
     .addOption(flag('--api-key <keys...>', 'keys of which requests must carry one'))
     .addOption(flag('--allow-unauthenticated', 'listen beyond loopback without a key'))
     .addOption(
-      flag('--max-body-size <bytes>', 'largest request body').argParser(positive).default(32 * 2 ** 20),
+      flag('--max-body-size <bytes>', 'largest request body')
+        .argParser(positive)
+        .default(32 * 2 ** 20),
     )
     .addOption(
       flag('--sse-keep-alive-interval <s>', 'seconds between comments on a silent stream; 0 = none')
@@ -99,16 +110,24 @@ function addHttpFlags(command: Command): void {
 
 function addSchedulerFlags(command: Command): void {
   command
-    .addOption(flag('--max-num-seqs <n>', 'sequences that run at once').argParser(positive).default(8))
     .addOption(
-      flag('--max-num-batched-tokens <n>', 'prompt tokens of a step').argParser(positive).default(512),
+      flag('--max-num-seqs <n>', 'sequences that run at once').argParser(positive).default(8),
     )
     .addOption(
-      flag('--max-num-partial-prefills <n>', 'prompts that share a step').argParser(positive).default(2),
+      flag('--max-num-batched-tokens <n>', 'prompt tokens of a step')
+        .argParser(positive)
+        .default(512),
+    )
+    .addOption(
+      flag('--max-num-partial-prefills <n>', 'prompts that share a step')
+        .argParser(positive)
+        .default(2),
     )
     .addOption(flag('--max-num-queued-reqs <n>', 'sequences that wait').argParser(positive))
     .addOption(flag('--num-gpu-blocks-override <n>', 'pages of the KV cache').argParser(positive))
-    .addOption(flag('--cuda-graph-sizes <rows...>', 'rows of the decode graphs').argParser(positiveList))
+    .addOption(
+      flag('--cuda-graph-sizes <rows...>', 'rows of the decode graphs').argParser(positiveList),
+    )
     .addOption(flag('--enforce-eager', 'decode without graphs'));
 }
 
@@ -121,7 +140,8 @@ function flag(flags: string, description: string): Option {
 
 function integer(text: string, least: number, most: number): number {
   const value = Number(text);
-  if (text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most) return value;
+  if (text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most)
+    return value;
   throw new InvalidArgumentError(`Expected an integer from ${least} to ${most}.`);
 }
 
@@ -130,7 +150,10 @@ const natural = (text: string): number => integer(text, 0, 2 ** 31 - 1);
 const port = (text: string): number => integer(text, 0, 65_535);
 const positiveList = (text: string, previous?: number[]): number[] => [
   ...(previous ?? []),
-  ...text.split(/[\s,]+/).filter(Boolean).map(positive),
+  ...text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(positive),
 ];
 
 function device(text: string): string {

@@ -1,5 +1,10 @@
 import type { PromptEvent, TokenEvent } from '@altstream/engine';
-import type { Detokenizer, M3OutputParser, OutputDelta, StopMatcher } from '@altstream/minimax-m3-chat';
+import type {
+  Detokenizer,
+  M3OutputParser,
+  OutputDelta,
+  StopMatcher,
+} from '@altstream/minimax-m3-chat';
 import { ApiError } from '../errors/index.js';
 import type { ChoiceCounts } from '../openai/usage.js';
 import type { WireEvent, WireFinish } from '../worker/messages.js';

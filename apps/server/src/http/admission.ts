@@ -1,5 +1,5 @@
-import type { ChoiceStep } from '../generation/choice.js';
 import { ApiError } from '../errors/index.js';
+import type { ChoiceStep } from '../generation/choice.js';
 import type { ServerContext } from '../server-context.js';
 import { unavailable } from './error-response.js';
 

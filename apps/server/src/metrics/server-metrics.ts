@@ -1,5 +1,5 @@
 import type { EngineStats } from '@altstream/engine';
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ChoiceStep } from '../generation/choice.js';
 import { serverVersion } from '../version.js';
 import { latencyBuckets } from './buckets.js';
@@ -56,8 +56,16 @@ export class ServerMetrics {
     };
     this.#finished = counter('request_success_total', 'Finished choices', ['finished_reason']);
     this.#latency = {
-      ttft: histogram('time_to_first_token_seconds', 'Accepted to first token', latencyBuckets.ttft),
-      itl: histogram('inter_token_latency_seconds', 'Between tokens of a choice', latencyBuckets.itl),
+      ttft: histogram(
+        'time_to_first_token_seconds',
+        'Accepted to first token',
+        latencyBuckets.ttft,
+      ),
+      itl: histogram(
+        'inter_token_latency_seconds',
+        'Between tokens of a choice',
+        latencyBuckets.itl,
+      ),
       e2e: histogram('e2e_request_latency_seconds', 'Accepted to finished', latencyBuckets.e2e),
     };
     this.#http = {

@@ -66,9 +66,7 @@ function messageOf(output: ParsedOutput, includeReasoning: boolean): Record<stri
     role: 'assistant',
     content: content ?? (toolCalls.length > 0 || reasoning !== null ? null : ''),
     refusal: null,
-    ...(includeReasoning && reasoning !== null
-      ? { reasoning_content: reasoning, reasoning }
-      : {}),
+    ...(includeReasoning && reasoning !== null ? { reasoning_content: reasoning, reasoning } : {}),
     ...(toolCalls.length > 0
       ? {
           tool_calls: toolCalls.map((call) => ({

@@ -17,7 +17,8 @@ const completionBody = z.looseObject({
 export type CompletionPrompt = string | readonly number[];
 
 /** A body of `POST /v1/completions`, checked. */
-export type CompletionRequest = Omit<z.infer<typeof completionBody>, 'prompt'> & {
+export type CompletionRequest = z.infer<typeof completionBody> & {
+  /** `prompt` as a list. */
   readonly prompts: readonly CompletionPrompt[];
 };
 
@@ -25,8 +26,8 @@ const mostPrompts = 128;
 
 /** Parses and checks a completion request; every problem is a 400 that names its field. */
 export function parseCompletionRequest(body: unknown): CompletionRequest {
-  const { prompt, ...request } = parseBody(completionBody, body);
-  const prompts = promptsOf(prompt);
+  const request = parseBody(completionBody, body);
+  const prompts = promptsOf(request.prompt);
   if (prompts.length === 0 || prompts.some((one) => one.length === 0)) {
     throw fieldError('prompt', 'is empty, expected at least one character or token id');
   }
@@ -45,7 +46,7 @@ export function parseCompletionRequest(body: unknown): CompletionRequest {
   if (request.stream_options && !request.stream) {
     throw fieldError('stream_options', 'only allowed when `stream` is true');
   }
-  return { ...request, prompts } as CompletionRequest;
+  return { ...request, prompts };
 }
 
 function promptsOf(

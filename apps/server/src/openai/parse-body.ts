@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { ApiError } from '../errors/index.js';
 import { notYet } from './sampling-fields.js';
 

@@ -15,10 +15,7 @@ export interface ChoiceCounts {
 }
 
 /** Sums choices: generated tokens over all of them, each prompt once however many choices it has. */
-export function usageOf(
-  choices: readonly ChoiceCounts[],
-  choicesPerPrompt: number,
-): Usage {
+export function usageOf(choices: readonly ChoiceCounts[], choicesPerPrompt: number): Usage {
   const promptTokens = choices
     .filter((_, index) => index % choicesPerPrompt === 0)
     .reduce((sum, choice) => sum + choice.promptTokens, 0);

@@ -219,9 +219,20 @@ export class EngineClient {
     for (const { reject } of [...this.#submissions.values(), ...this.#questions.values()]) {
       reject(error);
     }
-    const wire: WireError = { name: 'Error', code: 'ENGINE_DEAD', message: error.message, facts: {} };
+    const wire: WireError = {
+      name: 'Error',
+      code: 'ENGINE_DEAD',
+      message: error.message,
+      facts: {},
+    };
     for (const listener of this.#listeners.values()) {
-      listener({ type: 'finish', reason: 'error', promptTokens: 0, generatedTokens: 0, error: wire });
+      listener({
+        type: 'finish',
+        reason: 'error',
+        promptTokens: 0,
+        generatedTokens: 0,
+        error: wire,
+      });
     }
     this.#submissions.clear();
     this.#questions.clear();

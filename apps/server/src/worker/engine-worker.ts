@@ -49,7 +49,10 @@ function handle(engine: Engine, message: Exclude<ToEngine, { type: 'close' }>): 
   }
 }
 
-function submit(engine: Engine, { id, prompt, parameters }: Extract<ToEngine, { type: 'submit' }>): void {
+function submit(
+  engine: Engine,
+  { id, prompt, parameters }: Extract<ToEngine, { type: 'submit' }>,
+): void {
   try {
     const submission = engine.submit(prompt, parameters, (event) => {
       if (event.type === 'finish') submissions.delete(id);

@@ -1,4 +1,10 @@
-import type { EngineStats, FinishEvent, GenerationParameters, PromptEvent, TokenEvent } from '@altstream/engine';
+import type {
+  EngineStats,
+  FinishEvent,
+  GenerationParameters,
+  PromptEvent,
+  TokenEvent,
+} from '@altstream/engine';
 
 /** How the engine worker loads its model and makes its engine; plain data. */
 export interface EngineWorkerOptions {
@@ -47,7 +53,12 @@ export interface EngineInfo {
 
 /** Main thread → engine worker. */
 export type ToEngine =
-  | { readonly type: 'submit'; readonly id: number; readonly prompt: Int32Array; readonly parameters: WireParameters }
+  | {
+      readonly type: 'submit';
+      readonly id: number;
+      readonly prompt: Int32Array;
+      readonly parameters: WireParameters;
+    }
   | { readonly type: 'abort'; readonly id: number }
   | { readonly type: 'stats'; readonly id: number }
   | { readonly type: 'describe'; readonly id: number }
@@ -55,12 +66,21 @@ export type ToEngine =
 
 /** Engine worker → main thread. Events of a step come in one message. */
 export type FromEngine =
-  | { readonly type: 'progress'; readonly phase: string; readonly done: number; readonly total: number; readonly note?: string }
+  | {
+      readonly type: 'progress';
+      readonly phase: string;
+      readonly done: number;
+      readonly total: number;
+      readonly note?: string;
+    }
   | { readonly type: 'ready'; readonly info: EngineInfo }
   | { readonly type: 'failed'; readonly error: WireError }
   | { readonly type: 'accepted'; readonly id: number }
   | { readonly type: 'refused'; readonly id: number; readonly error: WireError }
-  | { readonly type: 'events'; readonly events: readonly { readonly id: number; readonly event: WireEvent }[] }
+  | {
+      readonly type: 'events';
+      readonly events: readonly { readonly id: number; readonly event: WireEvent }[];
+    }
   | { readonly type: 'stats'; readonly id: number; readonly stats: EngineStats }
   | { readonly type: 'described'; readonly id: number; readonly report: Record<string, unknown> }
   | { readonly type: 'closed' };
@@ -72,7 +92,9 @@ export function toWireError(error: unknown): WireError {
   }
   const { name, message } = error;
   const { code, ...facts } = Object.fromEntries(
-    Object.entries(error).filter(([, value]) => typeof value !== 'object' && typeof value !== 'function'),
+    Object.entries(error).filter(
+      ([, value]) => typeof value !== 'object' && typeof value !== 'function',
+    ),
   );
   return { name, code: String(code ?? 'UNKNOWN'), message, facts };
 }

@@ -108,7 +108,9 @@ export function headOf(context: ServerContext, id: string = randomUUID()): Respo
 async function whole(run: ChatRun): Promise<Record<string, unknown>> {
   const { parsers, generation, head, shape } = run;
   const finishes: (ChoiceFinish | undefined)[] = parsers.map(() => undefined);
-  const tokens = parsers.map((): Parameters<typeof chatResponse>[1][number]['tokens'][number][] => []);
+  const tokens = parsers.map(
+    (): Parameters<typeof chatResponse>[1][number]['tokens'][number][] => [],
+  );
   for await (const step of generation.steps) {
     if (shape.wantsLogprobs) tokens[step.index]?.push(...step.tokens);
     if (step.finish) finishes[step.index] = step.finish;
@@ -130,7 +132,14 @@ async function stream(run: ChatRun, reply: FastifyReply, context: ServerContext)
     ofStep: (step) => chunks.ofStep(step),
     closing: (finishes) =>
       withUsage
-        ? [chunks.ofUsage(usageOf(finishes.map(({ counts }) => counts), parsers.length))]
+        ? [
+            chunks.ofUsage(
+              usageOf(
+                finishes.map(({ counts }) => counts),
+                parsers.length,
+              ),
+            ),
+          ]
         : [],
   });
 }

@@ -54,9 +54,7 @@ async function start(
   id: string,
 ): Promise<CompletionRun> {
   const choicesPerPrompt = request.n ?? 1;
-  const prompts = await Promise.all(
-    request.prompts.map((prompt) => understand(prompt, context)),
-  );
+  const prompts = await Promise.all(request.prompts.map((prompt) => understand(prompt, context)));
   const shape: CompletionShape = {
     logprobs: request.logprobs ?? undefined,
     echo: request.echo ?? false,
