@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { loadTokenizer } from '@altstream/minimax-m3-chat';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { hashConfig } from '../src/hash-config.js';
+import { writeHashCheckpoint } from '../src/write-checkpoint.js';
+
+const run = promisify(execFile);
+let directory = '';
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'hash-checkpoint-'));
+});
+afterEach(async () => {
+  await rm(directory, { recursive: true });
+});
+
+async function json(file: string) {
+  return JSON.parse(await readFile(join(directory, file), 'utf8'));
+}
+
+describe('writeHashCheckpoint', () => {
+  it('writes every file of a checkpoint folder, T128 in less than three seconds', async () => {
+    const started = performance.now();
+    const [file] = await writeHashCheckpoint({ model: 'T128', directory });
+    expect(performance.now() - started).toBeLessThan(3000);
+    expect(file?.tensors).toBe(144);
+    expect((await readdir(directory)).sort()).toEqual([
+      'chat_template.jinja',
+      'config.json',
+      'generation_config.json',
+      'model.safetensors',
+      'tokenizer.json',
+      'tokenizer_config.json',
+    ]);
+    expect(await json('config.json')).toEqual(hashConfig('T128'));
+  });
+
+  it('splits into shards with an index that names every tensor', async () => {
+    const files = await writeHashCheckpoint({ model: 'T32', directory, shards: 3, mxfp8: true });
+    const index = await json('model.safetensors.index.json');
+    expect(files).toHaveLength(3);
+    expect(Object.keys(index.weight_map)).toHaveLength(237);
+    expect(new Set(Object.values(index.weight_map)).size).toBe(3);
+    expect((await json('config.json')).quantization_config.quant_method).toBe('mxfp8');
+  });
+
+  it('writes the flat spelling', async () => {
+    await writeHashCheckpoint({ model: 'T32', directory, flatConfig: true });
+    const { text_config: text } = await json('config.json');
+    expect(text.sparse_attention_config).toBeUndefined();
+    expect(text.layer_types[2]).toBe('minimax_m3_sparse');
+  });
+
+  it('writes a tokenizer whose stop token is the one of generation_config', async () => {
+    await writeHashCheckpoint({ model: 'T32', directory });
+    const tokenizer = await loadTokenizer(directory);
+    const { eos_token_id: stop } = await json('generation_config.json');
+    expect(tokenizer.specialId('[e~[')).toBe(stop);
+    expect(tokenizer.vocabSize).toBe(256);
+  });
+
+  it('refuses a config without a size, naming it', async () => {
+    const model = { text_config: { hidden_size: 64 } };
+    await expect(writeHashCheckpoint({ model, directory, tokenizer: false })).rejects.toThrow(
+      '`vocab_size` is missing',
+    );
+  });
+
+  it('is a command', async () => {
+    const main = new URL('../src/main.ts', import.meta.url).pathname;
+    const tsx = ['--conditions=@altstream/source', '--import', 'tsx', main];
+    const out = join(directory, 'made');
+    const { stdout } = await run('node', [...tsx, '--model', 'T32', '--out', out]);
+    expect(stdout).toContain('133 tensors');
+    const failed = await run('node', [
+      ...tsx,
+      '--model',
+      'T32',
+      '--out',
+      out,
+      '--shards',
+      'x',
+    ]).catch((error: { stderr: string }) => error.stderr);
+    expect(failed).toContain('--shards');
+  });
+});
