@@ -1,10 +1,10 @@
 import type { Tensor } from '@altstream/cuda-runtime';
+import { ArgumentChecks, activationDTypes, maxHeadDim } from './arguments/checks.js';
+import type { OperationOptions } from './arguments/operation-options.js';
+import { checkPageBatch, type PageBatch } from './arguments/page-batch.js';
+import { checkTokenRange, type TokenRange } from './arguments/token-range.js';
 import { planBlockScores } from './block-scores.plan.js';
-import { ArgumentChecks, activationDTypes, maxHeadDim } from './checks.js';
 import { attentionKernel } from './module.js';
-import type { OperationOptions } from './operation-options.js';
-import { checkPageBatch, type PageBatch } from './page-batch.js';
-import { checkTokenRange, type TokenRange } from './token-range.js';
 
 /** How the scores of a block's tokens become the block's: the largest, or log Σ exp. */
 export type ScoreType = 'max' | 'lse';

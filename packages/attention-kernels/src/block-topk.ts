@@ -1,9 +1,9 @@
 import type { Tensor } from '@altstream/cuda-runtime';
+import { ArgumentChecks } from './arguments/checks.js';
+import type { OperationOptions } from './arguments/operation-options.js';
+import { checkTokenRange, type TokenRange } from './arguments/token-range.js';
 import { planBlockTopk } from './block-topk.plan.js';
-import { ArgumentChecks } from './checks.js';
 import { attentionKernel } from './module.js';
-import type { OperationOptions } from './operation-options.js';
-import { checkTokenRange, type TokenRange } from './token-range.js';
 
 /** Tensors of `blockTopk`. */
 export interface BlockTopkInput {

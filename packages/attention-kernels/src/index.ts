@@ -1,4 +1,7 @@
-export type { AttentionInput, AttentionOptions } from './attention-input.js';
+export type { AttentionInput, AttentionOptions } from './arguments/attention-input.js';
+export type { OperationOptions } from './arguments/operation-options.js';
+export type { PageBatch } from './arguments/page-batch.js';
+export type { TokenRange } from './arguments/token-range.js';
 export {
   type BlockScoresInput,
   type BlockScoresOptions,
@@ -24,8 +27,6 @@ export {
 export { type HeadsPlace, headsView } from './heads-view.js';
 export { type KvWriteInput, kvWrite } from './kv-write.js';
 export { loadAttentionKernels } from './module.js';
-export type { OperationOptions } from './operation-options.js';
-export type { PageBatch } from './page-batch.js';
 export { pagedAttention } from './paged-attention.js';
 export {
   type QkNormRopeInput,
@@ -35,4 +36,3 @@ export {
 } from './qk-norm-rope.js';
 export { type SelectBlocksOptions, selectBlocks } from './select-blocks.js';
 export { type SparseAttentionInput, sparseAttention } from './sparse-attention.js';
-export type { TokenRange } from './token-range.js';

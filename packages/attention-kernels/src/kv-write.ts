@@ -1,5 +1,5 @@
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
-import { ArgumentChecks, activationDTypes } from './checks.js';
+import { ArgumentChecks, activationDTypes } from './arguments/checks.js';
 import { planKvWrite } from './kv-write.plan.js';
 import { attentionKernel } from './module.js';
 

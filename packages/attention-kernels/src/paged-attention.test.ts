@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { fakeStream, fakeTensor, foreignTensor } from '../test/makers/fake-tensor.js';
-import type { AttentionInput } from './attention-input.js';
+import type { AttentionInput } from './arguments/attention-input.js';
 import {
   ArgumentRangeError,
   DeviceError,

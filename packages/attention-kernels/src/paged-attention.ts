@@ -4,8 +4,8 @@ import {
   type AttentionOptions,
   attentionParams,
   checkAttention,
-} from './attention-input.js';
-import { ArgumentChecks } from './checks.js';
+} from './arguments/attention-input.js';
+import { ArgumentChecks } from './arguments/checks.js';
 import { attentionKernel } from './module.js';
 import { planPagedAttention } from './paged-attention.plan.js';
 

@@ -1,7 +1,7 @@
 import type { Tensor } from '@altstream/cuda-runtime';
-import { ArgumentChecks, activationDTypes, maxHeadDim } from './checks.js';
+import { ArgumentChecks, activationDTypes, maxHeadDim } from './arguments/checks.js';
+import type { OperationOptions } from './arguments/operation-options.js';
 import { attentionKernel } from './module.js';
-import type { OperationOptions } from './operation-options.js';
 import { planQkNormRope } from './qk-norm-rope.plan.js';
 
 /** Tensors of `qkNormRope`. Inputs may be views of one fused projection (`headsView`). */

@@ -1,4 +1,4 @@
-import type { TokenRange } from './token-range.js';
+import type { TokenRange } from './arguments/token-range.js';
 
 /** What decides how block selection is cut. */
 export interface SelectBlocksShape {

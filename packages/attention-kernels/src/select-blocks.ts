@@ -1,8 +1,8 @@
 import { type Tensor, type TensorAllocator, Workspace } from '@altstream/cuda-runtime';
+import { ArgumentChecks, activationDTypes } from './arguments/checks.js';
+import type { OperationOptions } from './arguments/operation-options.js';
 import { type BlockScoresInput, blockScores, type ScoreType } from './block-scores.js';
 import { type BlockChoice, blockTopk, checkBlockChoice } from './block-topk.js';
-import { ArgumentChecks, activationDTypes } from './checks.js';
-import type { OperationOptions } from './operation-options.js';
 import { planSelectBlocks } from './select-blocks.plan.js';
 
 /** Options of `selectBlocks`. */

@@ -1,6 +1,6 @@
 // Argument checks of this package's operations: each names operation and argument.
 import type { DType, Stream, Tensor } from '@altstream/cuda-runtime';
-import { ArgumentRangeError, DeviceError, DTypeError, ShapeError } from './errors/index.js';
+import { ArgumentRangeError, DeviceError, DTypeError, ShapeError } from '../errors/index.js';
 
 /** Element types of activations and caches. */
 export const activationDTypes: readonly DType[] = ['bf16', 'f32'];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { AttentionKernelsError, NotLoadedError, ShapeError } from './errors/index.js';
+import { AttentionKernelsError, NotLoadedError, ShapeError } from './index.js';
 
 test('errors are recognised by marker, also those of another copy of the package', () => {
   const error = new ShapeError('pagedAttention', 'q', 'must have rank 3.');
