@@ -1,0 +1,140 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { fakeStream } from '../test/makers/fake-stream.js';
+import { waitingKernels } from './kernel-plan.js';
+import { RoutedExperts, type RoutedExpertsConfig } from './routed-experts.js';
+
+/** 4 experts, hidden 64, intermediate 96, MXFP8. */
+async function make(config: Partial<RoutedExpertsConfig> = {}) {
+  const fake = await fakeStream();
+  const { tensor } = fake;
+  const weights = {
+    w13: { data: tensor([4, 192, 64], 'e4m3'), scales: tensor([4, 192, 2], 'e8m0') },
+    w2: { data: tensor([4, 64, 96], 'e4m3'), scales: tensor([4, 64, 3], 'e8m0') },
+  };
+  const input = (tokens: number, scaledBy = 1) => ({
+    hidden: tensor([tokens, 64], 'bf16'),
+    topk: { ids: tensor([tokens, 2], 'i32'), weights: tensor([tokens, 2], 'f32'), scaledBy },
+  });
+  return {
+    ...fake,
+    weights,
+    input,
+    experts: new RoutedExperts(weights, { numExperts: 4, ...config }),
+  };
+}
+
+describe('RoutedExperts', () => {
+  it('permutes, projects up, projects down, sums', async () => {
+    const { experts, stream, launches, input } = await make();
+    expect(experts.forward(input(3), { stream }).shape).toEqual([3, 64]);
+    expect(launches.map(({ kernel }) => kernel)).toEqual([
+      'permute',
+      'experts_gate_up_mxfp8_bf16',
+      'experts_down_mxfp8_bf16',
+      'finalize_bf16',
+    ]);
+  });
+
+  it('launches nothing for no tokens', async () => {
+    const { experts, stream, launches, input } = await make();
+    expect(experts.forward(input(0), { stream }).shape).toEqual([0, 64]);
+    expect(launches).toEqual([]);
+    expect(experts.describe().lastPlan?.steps).toEqual([]);
+  });
+
+  it('describes what it launched: every launch is one step of the plan, with its decision', async () => {
+    const { experts, stream, launches, input } = await make({ pdl: { maxTokens: 2 } });
+    experts.forward(input(3), { stream });
+    const steps = experts.describe().lastPlan?.steps ?? [];
+    expect(steps.map(({ kernel, config }) => ({ kernel, config }))).toEqual(
+      launches.map(({ kernel, config }) => ({ kernel, config })),
+    );
+    for (const { pdl } of steps) {
+      expect(pdl).toEqual({
+        enabled: false,
+        tokens: 3,
+        limit: 2,
+        source: 'config',
+        reason: '3 tokens are more than the limit 2',
+      });
+    }
+  });
+
+  it('says why a launch within the limit is not programmatic here', async () => {
+    const { experts, stream, launches, input } = await make();
+    experts.forward(input(3), { stream, pdl: { maxTokens: { mxfp8: 3 } } });
+    expect(launches.every(({ config }) => config.programmatic === undefined)).toBe(true);
+    expect(experts.describe().lastPlan?.steps[0]?.pdl).toMatchObject({
+      enabled: false,
+      limit: 3,
+      source: 'call',
+      reason: 'the kernel does not wait for its predecessors',
+    });
+  });
+
+  it('knows of exactly those waiting kernels that the headers declare (flashinfer#2708)', () => {
+    const folder = new URL('../native/include/moe_kernels/', import.meta.url);
+    const lines = readdirSync(folder).flatMap((name) =>
+      readFileSync(new URL(name, folder), 'utf8').split('\n'),
+    );
+    const waiting = lines
+      .filter((line) => /^\/\* kernel .*pdl=\S*waits/.test(line))
+      .map((line) => line.split(' ')[2]);
+    expect(waiting.sort()).toEqual([...waitingKernels].sort());
+  });
+
+  it('reports format, sizes, activation and what was refused', async () => {
+    const { experts, stream, input } = await make({ outputScale: 2, swiglu: { alpha: 1 } });
+    experts.forward(input(1), { stream });
+    expect(experts.describe()).toMatchObject({
+      weights: 'mxfp8',
+      mode: 'W8A16',
+      localExperts: 4,
+      hidden: 64,
+      intermediate: 96,
+      swiglu: { alpha: 1, beta: 1, limit: 7 },
+      outputScale: 2,
+      lastPlan: { refused: [{ path: 'W8A8' }] },
+    });
+  });
+
+  it('refuses to scale twice (sglang#35152, vLLM#24118)', async () => {
+    const { experts, stream, input } = await make({ outputScale: 2 });
+    expect(() => experts.forward(input(1, 2), { stream })).toThrow(
+      'the routed scaling factor would be applied twice: topk.weights contain 2 and outputScale is 2',
+    );
+    experts.forward(input(1, 1), { stream });
+  });
+
+  it('refuses weights of two formats and a wrong number of experts', async () => {
+    const { weights, tensor } = await make();
+    const w2 = { data: tensor([4, 64, 96], 'bf16') };
+    expect(() => new RoutedExperts({ ...weights, w2 }, { numExperts: 4 })).toThrow(
+      'RoutedExperts: w13 and w2 must have one format, got e4m3 and bf16',
+    );
+    expect(() => new RoutedExperts(weights, { numExperts: 8 })).toThrow(
+      'RoutedExperts: `w2.data` is e4m3 [4, 64, 96], expected e4m3 or bf16 or f32 [localExperts = 8, hidden, intermediate]',
+    );
+  });
+
+  it('refuses tokens of another width and a bad PDL setting, by name', async () => {
+    const { experts, stream, tensor, input } = await make();
+    const wide = { ...input(2), hidden: tensor([2, 32], 'bf16') };
+    expect(() => experts.forward(wide, { stream })).toThrow(
+      'RoutedExperts: `hidden` is bf16 [2, 32], expected f32 or bf16 [tokens, hidden = 64]',
+    );
+    expect(() => experts.forward(input(2), { stream, pdl: { maxTokens: 1.5 } })).toThrow(
+      'options.pdl.maxTokens: expected an integer ≥ -1, got 1.5',
+    );
+  });
+
+  it('disposes the weights that it owns', async () => {
+    const { weights, experts } = await make();
+    const disposed: unknown[] = [];
+    const tensors = [weights.w13.data, weights.w13.scales, weights.w2.data, weights.w2.scales];
+    for (const tensor of tensors) tensor.dispose = () => void disposed.push(tensor);
+    experts.dispose();
+    expect(disposed).toEqual(tensors);
+  });
+});

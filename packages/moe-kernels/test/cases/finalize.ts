@@ -1,0 +1,60 @@
+/** A weighted sum; `skip(i)` says which of the tokens · k slots are -1. */
+export interface FinalizeCase {
+  readonly name: string;
+  readonly tokens: number;
+  readonly k: number;
+  readonly hidden: number;
+  readonly dtype: 'f32' | 'bf16';
+  readonly skip: (slot: number) => boolean;
+  readonly scale?: number;
+}
+
+const none = () => false;
+
+/** Sizes around the vector widths and the strip of 512 columns; skipped slots; scales. */
+export const finalizeCases: readonly FinalizeCase[] = (['f32', 'bf16'] as const).flatMap(
+  (dtype) => [
+    ...[1, 3, 31, 33, 130, 257].map((tokens) => ({
+      name: `${dtype}, ${tokens} tokens`,
+      tokens,
+      k: 4,
+      hidden: 40,
+      dtype,
+      skip: none,
+    })),
+    ...[1, 7, 15, 17, 511, 512, 513, 6144].map((hidden) => ({
+      name: `${dtype}, hidden ${hidden}`,
+      tokens: 3,
+      k: 4,
+      hidden,
+      dtype,
+      skip: none,
+    })),
+    {
+      name: `${dtype}, some slots skipped`,
+      tokens: 9,
+      k: 4,
+      hidden: 64,
+      dtype,
+      skip: (i) => i % 3 === 1,
+    },
+    {
+      name: `${dtype}, no local expert gives zeros`,
+      tokens: 5,
+      k: 2,
+      hidden: 64,
+      dtype,
+      skip: (i) => i < 6,
+    },
+    { name: `${dtype}, one slot`, tokens: 5, k: 1, hidden: 64, dtype, skip: none },
+    {
+      name: `${dtype}, the output is scaled`,
+      tokens: 5,
+      k: 4,
+      hidden: 64,
+      dtype,
+      skip: none,
+      scale: 2.5,
+    },
+  ],
+);

@@ -1,0 +1,41 @@
+import {
+  describeEachBackend,
+  download,
+  roundBf16,
+  seededRandom,
+  upload,
+} from '@altstream/cuda-runtime/testing';
+import { expect } from 'vitest';
+import { finalize, loadMoeKernels } from '../src/index.js';
+import { finalizeCases } from './cases/finalize.js';
+import { poisoned } from './makers/poisoned-allocator.js';
+import { referenceFinalize } from './reference/finalize.js';
+
+describeEachBackend('finalize', finalizeCases, async ({ stream, runtime }, testCase) => {
+  await loadMoeKernels(runtime);
+  const { tokens, k, hidden, dtype, skip, scale = 1 } = testCase;
+  const random = seededRandom(tokens * 17 + hidden);
+  const rows = tokens * k;
+  const values = random.floats(rows * hidden, 3);
+  const expertOut = dtype === 'bf16' ? values.map(roundBf16) : values;
+  const weights = Float32Array.from({ length: rows }, () => random.uniform(0, 1));
+  const slots = Array.from({ length: rows }, (_, i) => (skip(i) ? -1 : (i * 7 + 3) % rows));
+  // Rows that no slot names are NaN: they must not leak.
+  const used = new Set(slots);
+  for (let row = 0; row < rows; row += 1) {
+    if (!used.has(row)) expertOut.fill(Number.NaN, row * hidden, (row + 1) * hidden);
+  }
+
+  const out = finalize(
+    {
+      expertOut: upload(stream, expertOut, [rows, hidden], dtype),
+      slots: upload(stream, slots, [tokens, k], 'i32'),
+      weights: upload(stream, weights, [tokens, k], 'f32'),
+    },
+    { stream, allocator: poisoned(stream), scale },
+  );
+
+  const round = dtype === 'bf16' ? roundBf16 : Math.fround;
+  const expected = referenceFinalize({ expertOut, slots, weights, k, hidden, scale }, round);
+  expect([...(await download(stream, out))]).toEqual(expected);
+});
