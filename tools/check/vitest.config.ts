@@ -1,13 +1,5 @@
 import { defineProject } from 'vitest/config';
 
 export default defineProject({
-  ssr: {
-    resolve: { conditions: ['@altstream/source', 'module', 'node', 'import', 'default'] },
-  },
-  test: {
-    name: 'check',
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    execArgv: ['--expose-gc'],
-    testTimeout: 60_000,
-  },
+  test: { name: 'check', include: ['test/**/*.test.ts'], testTimeout: 90_000 },
 });

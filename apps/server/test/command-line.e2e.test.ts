@@ -120,7 +120,11 @@ describe('the command line', () => {
     const inspected = await altstream('inspect', folder.path, '--json');
     expect(JSON.parse(inspected.stdout)).toMatchObject({ layers: 3, vocabSize: 512 });
     const doctor = await altstream('doctor', '--json');
-    const findings = JSON.parse(doctor.stdout) as { name: string; isGood: boolean }[];
+    const findings = JSON.parse(doctor.stdout) as {
+      name: string;
+      isGood: boolean;
+      detail: string;
+    }[];
     expect(findings.find(({ name }) => name === 'backend cpu')?.isGood).toBe(true);
     expect(findings.find(({ name }) => name === 'backend cuda')?.detail).toEqual(
       expect.any(String),

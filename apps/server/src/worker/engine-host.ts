@@ -1,0 +1,94 @@
+import { open, type Runtime } from '@altstream/cuda-runtime';
+import { Engine } from '@altstream/engine';
+import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
+import type { LoadProgress } from './engine-client.js';
+import type { EngineInfo, EngineWorkerOptions } from './messages.js';
+
+/** An engine on its model, on its runtime. */
+export interface HostedEngine {
+  readonly engine: Engine;
+  readonly info: EngineInfo;
+  close(): Promise<void>;
+}
+
+const progressEveryBytes = 64 * 2 ** 20;
+
+/** Opens the runtime, loads the model, captures the graphs; reports each phase. */
+export async function startEngine(
+  options: EngineWorkerOptions,
+  onProgress: (progress: LoadProgress) => void,
+): Promise<HostedEngine> {
+  onProgress({ phase: 'runtime', done: 0, total: 1 });
+  const runtime = await openRuntime(options);
+  const model = await loadModel(options, runtime, onProgress);
+  onProgress({ phase: 'graphs', done: 0, total: 1 });
+  const engine = await Engine.create({
+    model,
+    maxSequences: options.maxSequences,
+    maxBatchedTokens: options.maxBatchedTokens,
+    maxPartialPrefills: options.maxPartialPrefills,
+    maxWaiting: options.maxWaiting,
+    ...(options.maxModelLength === undefined ? {} : { maxModelLength: options.maxModelLength }),
+    ...(options.pages === undefined ? {} : { pages: options.pages }),
+    ...(options.graphSizes === undefined ? {} : { graphSizes: options.graphSizes }),
+  });
+  return {
+    engine,
+    info: infoOf(engine, model, runtime),
+    close: async () => {
+      await engine.close();
+      model.dispose();
+      await runtime[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function openRuntime({ device, cpuThreads }: EngineWorkerOptions): Promise<Runtime> {
+  const [backend = 'auto', index] = device.split(':') as ['auto' | 'cpu' | 'cuda', string?];
+  return open({
+    backend,
+    ...(index === undefined ? {} : { device: Number(index) }),
+    ...(cpuThreads === undefined ? {} : { cpu: { threads: cpuThreads } }),
+  });
+}
+
+function loadModel(
+  options: EngineWorkerOptions,
+  runtime: Runtime,
+  onProgress: (progress: LoadProgress) => void,
+): Promise<MiniMaxM3Model> {
+  let reported = 0;
+  return MiniMaxM3Model.load({
+    runtime,
+    directory: options.model,
+    dtype: options.dtype === 'float32' ? 'float32' : 'bfloat16',
+    overlap: options.overlap,
+    sharedExpert: options.sharedExpert,
+    measuredBatchSizes: options.graphSizes ?? [],
+    onProgress: ({ bytes, totalBytes, tensor }) => {
+      if (bytes < totalBytes && bytes - reported < progressEveryBytes) return;
+      reported = bytes;
+      onProgress({ phase: 'weights', done: bytes, total: totalBytes, note: tensor });
+    },
+  });
+}
+
+function infoOf(engine: Engine, model: MiniMaxM3Model, runtime: Runtime): EngineInfo {
+  const { pages } = engine.stats();
+  const { model: _, limits, ...report } = engine.describe();
+  const { maxModelLength } = limits as { maxModelLength: number };
+  return {
+    vocabSize: model.vocabSize,
+    maxModelLength,
+    pageTokens: model.pageTokens,
+    pages: pages.total,
+    // Structured clone refuses functions, so what crosses threads is plain JSON.
+    report: JSON.parse(
+      JSON.stringify({
+        runtime: runtime.describe(),
+        model: model.describe(),
+        engine: { limits, ...report },
+      }),
+    ),
+  };
+}

@@ -1,0 +1,193 @@
+import { describe, expect, it } from 'vitest';
+import { arrows } from '../src/arrows.js';
+import { changesets } from '../src/changesets.js';
+import { documents } from '../src/documents.js';
+import { exportedDocs } from '../src/exported-docs.js';
+import type { Check } from '../src/finding.js';
+import { hygiene } from '../src/hygiene.js';
+import { layout } from '../src/layout.js';
+import { mirrors } from '../src/mirrors.js';
+import { sizes } from '../src/sizes.js';
+import { treeFromTexts } from '../src/tree.js';
+
+const lines = (count: number): string => 'x;\n'.repeat(count);
+
+interface Planted {
+  readonly title: string;
+  readonly check: Check;
+  readonly texts: Readonly<Record<string, string>>;
+  readonly message: RegExp;
+}
+
+const planted: Planted[] = [
+  {
+    title: 'a long file',
+    check: sizes,
+    texts: { 'packages/a/src/a.ts': lines(401) },
+    message: /401 lines, at most 400/,
+  },
+  {
+    title: 'a long function',
+    check: sizes,
+    texts: { 'packages/a/src/a.ts': `function f() {\n${lines(80)}}\n` },
+    message: /function of 82 lines/,
+  },
+  {
+    title: 'an arrow up',
+    check: arrows,
+    texts: { 'packages/dense-kernels/src/a.ts': "import '@altstream/engine';" },
+    message: /dense-kernels may not import engine/,
+  },
+  {
+    title: 'an arrow sideways',
+    check: arrows,
+    texts: { 'packages/moe-kernels/src/a.ts': "import '@altstream/attention-kernels';" },
+    message: /moe-kernels may not import attention-kernels/,
+  },
+  {
+    title: 'a deep import',
+    check: arrows,
+    texts: { 'packages/engine/src/a.ts': "import '@altstream/cuda-runtime/src/x';" },
+    message: /deep import/,
+  },
+  {
+    title: 'an import out of the package',
+    check: arrows,
+    texts: {
+      'packages/engine/src/a.ts': "import '../../moe-kernels/src/b.js';",
+      'packages/moe-kernels/src/b.ts': '',
+    },
+    message: /leaves the package/,
+  },
+  {
+    title: 'an import circle',
+    check: arrows,
+    texts: {
+      'packages/engine/src/a.ts': "import './b.js';",
+      'packages/engine/src/b.ts': "import './a.js';",
+    },
+    message: /import circle/,
+  },
+  {
+    title: 'a plan that reads the environment',
+    check: arrows,
+    texts: { 'packages/moe-kernels/src/a.plan.ts': 'process.env;' },
+    message: /a plan reads no environment/,
+  },
+  {
+    title: 'napi outside its folder',
+    check: arrows,
+    texts: { 'packages/cuda-runtime/native/core/a.cpp': '#include <napi.h>' },
+    message: /belongs to packages\/cuda-runtime\/native\/napi/,
+  },
+  {
+    title: 'a new top-level entry',
+    check: layout,
+    texts: { 'scripts/a.sh': '' },
+    message: /not an entry of the top level/,
+  },
+  {
+    title: 'a vague name',
+    check: layout,
+    texts: { 'packages/a/src/utils.ts': '' },
+    message: /idea was not found/,
+  },
+  {
+    title: 'an install script',
+    check: layout,
+    texts: { 'packages/a/package.json': '{"scripts":{"postinstall":"x"}}' },
+    message: /no postinstall script/,
+  },
+  {
+    title: 'a barrel',
+    check: layout,
+    texts: { 'packages/a/src/inner/index.ts': '' },
+    message: /index files/,
+  },
+  {
+    title: 'a kernel without its mirrors',
+    check: mirrors,
+    texts: {
+      'packages/moe-kernels/native/include/moe_kernels/topk.h':
+        '/* kernel topk TopkParams block=1 */',
+    },
+    message: /mirror src\/topk\.plan\.ts is missing/,
+  },
+  {
+    title: 'a CPU file without a header',
+    check: mirrors,
+    texts: { 'packages/moe-kernels/native/cpu/stray_avx2.cpp': '' },
+    message: /no header/,
+  },
+  {
+    title: 'a dead link',
+    check: documents,
+    texts: { 'README.md': '[x](docs/none.md)' },
+    message: /leads nowhere/,
+  },
+  {
+    title: 'a path that is not there',
+    check: documents,
+    texts: { 'README.md': '`packages/a/src/none.ts`' },
+    message: /is no path/,
+  },
+  {
+    title: 'an export that the README does not name',
+    check: documents,
+    texts: {
+      'packages/a/src/index.ts': "export { thing } from './thing.js';",
+      'packages/a/README.md': '',
+    },
+    message: /`thing` is not in it/,
+  },
+  {
+    title: 'an undocumented export',
+    check: exportedDocs,
+    texts: { 'packages/a/src/a.ts': 'export function f() {}' },
+    message: /without a doc comment/,
+  },
+  {
+    title: 'unfinished work',
+    check: hygiene,
+    texts: { 'packages/a/src/a.ts': '// TODO: later' },
+    message: /finish it or file it/,
+  },
+  {
+    title: 'a skipped test',
+    check: hygiene,
+    texts: { 'packages/a/src/a.test.ts': "it.skip('x')" },
+    message: /left out/,
+  },
+  {
+    title: 'a path of one machine',
+    check: hygiene,
+    texts: { 'README.md': 'see /home/me/x' },
+    message: /path of one machine/,
+  },
+  {
+    title: 'an address in the lock file',
+    check: hygiene,
+    texts: { 'pnpm-lock.yaml': 'tarball: https://x/' },
+    message: /holds an address/,
+  },
+  {
+    title: 'a package without a changeset',
+    check: changesets,
+    texts: { 'packages/a/package.json': '{"name":"@altstream/a","version":"0.0.0"}' },
+    message: /no changeset names @altstream\/a/,
+  },
+];
+
+describe('the structure checks', () => {
+  it.each(planted)('find $title', ({ check, texts, message }) => {
+    const messages = check(treeFromTexts(texts)).map((finding) => finding.message);
+    expect(messages.join('\n')).toMatch(message);
+  });
+
+  it('find nothing in a file that keeps the rules', () => {
+    const texts = { 'packages/engine/src/a.ts': '/** Does. */\nexport function f(): void {}\n' };
+    for (const check of [sizes, arrows, exportedDocs, hygiene]) {
+      expect(check(treeFromTexts(texts))).toEqual([]);
+    }
+  });
+});
