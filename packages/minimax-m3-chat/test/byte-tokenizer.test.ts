@@ -18,6 +18,7 @@ describe('buildByteTokenizer', () => {
     [256, 200],
     [512, 510],
     [2048, 1000],
+    [20_000, 5],
   ])('fills every id below vocabSize %i once', (vocabSize, image) => {
     const { tokenizerJson } = buildByteTokenizer({ vocabSize, specials: images(image) });
     const { vocab } = tokenizerJson['model'] as { vocab: Record<string, number> };

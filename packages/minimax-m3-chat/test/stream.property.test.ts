@@ -25,7 +25,9 @@ const piece = fc.oneof(
     `${NS}</city>`,
     `${NS}<days>`,
     `${NS}</days>`,
-    `${NS}<note>nul`,
+    `${NS}<note>`,
+    'nul',
+    'l',
     `${NS}</note>`,
     `${NS}<tags>`,
     `${NS}</tags>`,
@@ -46,7 +48,29 @@ const piece = fc.oneof(
   ),
   fc.string({ unit: 'grapheme', maxLength: 6 }),
 );
-const output = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
+const noise = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
+// Calls that are nearly right: declared names, values of one or two pieces, now and then a tag lost.
+const lost = fc.integer({ min: 0, max: 11 }).map((i) => i === 0);
+const tag = (text: string) => lost.map((isLost) => (isLost ? '' : NS + text));
+const parameter = fc
+  .constantFrom('city', 'days', 'note', 'tags', 'x')
+  .chain((name) => {
+    const value = fc.array(piece, { maxLength: 2 }).map((pieces) => pieces.join(''));
+    return fc.tuple(tag(`<${name}>`), value, tag(`</${name}>`));
+  })
+  .map((parts) => parts.join(''));
+const call = fc
+  .tuple(
+    tag('<invoke name="get_weather">'),
+    fc.array(parameter, { maxLength: 4 }),
+    tag('</invoke>'),
+  )
+  .map(([open, parameters, close]) => open + parameters.join('') + close);
+const block = fc
+  .tuple(tag('<tool_call>'), fc.array(call, { maxLength: 2 }), tag('</tool_call>'))
+  .map(([open, calls, close]) => open + calls.join('\n') + close);
+const message = fc.array(fc.oneof(block, piece), { maxLength: 4 }).map((parts) => parts.join(''));
+const output = fc.oneof(noise, message);
 const cuts = fc.array(fc.nat(400), { maxLength: 40 });
 const start = fc.constantFrom('inside' as const, 'outside' as const);
 const createId = (): string => 'call_x';

@@ -26,7 +26,7 @@ export interface ByteTokenizerFiles {
 /**
  * Makes a byte-level BPE tokenizer with M3's control tokens for a small model: bytes first, in the
  * order of use (printable ASCII, newline, tab, the rest of UTF-8, bytes that UTF-8 never has),
- * then merges learned from `corpus`, then reserved tokens until `vocabSize` is full. Without room
+ * then merges learned from `corpus`, then reserved entries until `vocabSize` is full. Without room
  * for all bytes the missing ones become unk.
  *
  * @throws TokenizerError `CHAT_VOCABULARY` if control tokens, printable ASCII, newline and tab do
@@ -41,8 +41,9 @@ export function buildByteTokenizer(options: ByteTokenizerOptions): ByteTokenizer
   const bytes = bytesByUse.slice(0, free.length).map(byteToCharacter);
   const merges = trainMerges(corpus, free.length - bytes.length, new Set(bytes));
   const entries = [...bytes, ...merges.map((merge) => merge.join(''))];
-  const reserved = free.slice(entries.length);
-  for (const [i, id] of reserved.entries()) specials.set(`<|reserved_${i}|>`, id);
+  // No merge leads to these: only the model can produce them. They are no added tokens, so that a
+  // tokenizer of 200k ids stays fast.
+  for (let i = 0; entries.length < free.length; i++) entries.push(`<|reserved_${i}|>`);
   const vocab = Object.fromEntries([
     ...entries.map((entry, i) => [entry, free[i]] as [string, number]),
     ...specials,

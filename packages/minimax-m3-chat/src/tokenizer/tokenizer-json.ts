@@ -1,5 +1,8 @@
 import { TokenizerError } from '../errors/index.js';
 
+/** Ids below this; tables are as long as the highest id. */
+const maxIds = 2 ** 24;
+
 /** One entry of `added_tokens` in tokenizer.json. */
 export interface AddedTokenJson {
   readonly id: number;
@@ -58,7 +61,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function isId(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 && value < maxIds;
 }
 
 function isNonEmpty(value: unknown): value is string {

@@ -64,7 +64,7 @@ export class CallArguments {
       return;
     }
     node.text += text;
-    if (this.#mode === 'undecided' && this.#open.length === 1) this.#decide(node);
+    if (this.#mode === 'undecided' && this.#open.length === 1) this.#decide(node, text);
   }
 
   /** An opening tag: a parameter, or a nested value. */
@@ -130,13 +130,16 @@ export class CallArguments {
     if (this.#mode === 'undecided') this.#mode = 'collect';
   }
 
-  /** A string is written as soon as nothing but a string can come of the text. */
-  #decide(node: ValueNode): void {
+  /**
+   * A string is written as soon as nothing but a string can come of the text. White space never
+   * decides that, so it is not looked at again and again.
+   */
+  #decide(node: ValueNode, added: string): void {
     const schema = this.#parameter;
     const isString =
       schema.isPlainString ||
-      (schema.isNullableString && !mayBecomeNull(node.text)) ||
-      (!schema.isDeclared && node.text.trim() !== '');
+      (added.trim() !== '' &&
+        (!schema.isDeclared || (schema.isNullableString && !mayBecomeNull(node.text))));
     if (!isString) return;
     this.#mode = 'string';
     this.#writer.beginString(node.name);
@@ -145,9 +148,10 @@ export class CallArguments {
 
   /** `<days>3 <city>`: the closing tag was left out, and the new tag is no part of the value. */
   #endsElidedValue(node: ValueNode, next: string): boolean {
-    const hasText = this.#mode === 'string' || node.text.trim() !== '';
-    const isLeaf = this.#open.length === 1 && node.children.length === 0 && hasText;
-    return isLeaf && this.#schema.hasProperty(next) && !this.#parameter.hasProperty(next);
+    const isLeaf = this.#open.length === 1 && node.children.length === 0;
+    if (!isLeaf || !this.#schema.hasProperty(next) || this.#parameter.hasProperty(next))
+      return false;
+    return this.#mode === 'string' || node.text.trim() !== '';
   }
 
   #asText(tag: MarkedTag): void {
