@@ -1,11 +1,11 @@
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
-import { activationDtype, checkTensor } from './checks.js';
-import { checkExpertWeight, type ExpertWeight, weightFormat } from './expert-weight.js';
+import { activationDtype, checkTensor } from './arguments/checks.js';
+import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/expert-weight.js';
+import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { planExpertsDown } from './experts-down.plan.js';
 import type { ExpertsOptions } from './experts-gate-up.js';
 import { moeKernel } from './module.js';
 import { withoutPdl } from './pdl.js';
-import { checkPermutation, type Permutation } from './permutation.js';
 
 /** What the experts read. */
 export interface ExpertsDownInput {

@@ -1,5 +1,5 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import type { WeightFormat } from './expert-weight.js';
+import type { WeightFormat } from './arguments/expert-weight.js';
 import { type KernelPlan, planKernel } from './kernel-plan.js';
 import type { PdlChooser } from './pdl.js';
 

@@ -1,9 +1,9 @@
 import type { DType, Tensor } from '@altstream/cuda-runtime';
 import { describe, expect, it } from 'vitest';
 import { fakeStream } from '../test/makers/fake-stream.js';
+import type { SwigluConfig } from './arguments/swiglu-config.js';
 import { expertsGateUp } from './experts-gate-up.js';
 import { planExpertsGateUp } from './experts-gate-up.plan.js';
-import type { SwigluConfig } from './swiglu-config.js';
 
 /** 3 tokens, k = 2, 4 local experts, hidden 64, intermediate 96 unless changed. */
 async function run(

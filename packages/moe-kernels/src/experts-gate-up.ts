@@ -1,12 +1,12 @@
 import type { Stream, Tensor, TensorAllocator } from '@altstream/cuda-runtime';
-import { activationDtype, checkTensor } from './checks.js';
+import { activationDtype, checkTensor } from './arguments/checks.js';
+import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/expert-weight.js';
+import { checkPermutation, type Permutation } from './arguments/permutation.js';
+import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
 import { ArgumentRangeError } from './errors/index.js';
-import { checkExpertWeight, type ExpertWeight, weightFormat } from './expert-weight.js';
 import { planExpertsGateUp } from './experts-gate-up.plan.js';
 import { moeKernel } from './module.js';
 import { type PdlChooser, withoutPdl } from './pdl.js';
-import { checkPermutation, type Permutation } from './permutation.js';
-import { resolveSwiglu, type SwigluConfig } from './swiglu-config.js';
 
 /** What the experts read. */
 export interface ExpertsGateUpInput {

@@ -1,5 +1,5 @@
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
-import { activationDtype, checkFinite, checkTensor } from './checks.js';
+import { activationDtype, checkFinite, checkTensor } from './arguments/checks.js';
 import { ShapeError } from './errors/index.js';
 import type { ExpertsOptions } from './experts-gate-up.js';
 import { planFinalize } from './finalize.plan.js';

@@ -1,3 +1,7 @@
+export type { ExpertRange } from './arguments/expert-range.js';
+export type { ExpertWeight, WeightFormat } from './arguments/expert-weight.js';
+export type { Permutation } from './arguments/permutation.js';
+export type { SwigluConfig } from './arguments/swiglu-config.js';
 export {
   ArgumentRangeError,
   ConfigurationError,
@@ -6,8 +10,6 @@ export {
   NotLoadedError,
   ShapeError,
 } from './errors/index.js';
-export type { ExpertRange } from './expert-range.js';
-export type { ExpertWeight, WeightFormat } from './expert-weight.js';
 export { type ExpertsDownInput, expertsDown } from './experts-down.js';
 export { type ExpertsGateUpInput, type ExpertsOptions, expertsGateUp } from './experts-gate-up.js';
 export { type FinalizeInput, type FinalizeOptions, finalize } from './finalize.js';
@@ -20,7 +22,6 @@ export {
   PdlPolicy,
 } from './pdl.js';
 export type { PdlDtype, PdlLimit } from './pdl-limits.js';
-export type { Permutation } from './permutation.js';
 export { type PermuteOptions, permute } from './permute.js';
 export {
   RoutedExperts,
@@ -31,7 +32,6 @@ export {
   type RoutedExpertsWeights,
 } from './routed-experts.js';
 export type { RoutedExpertsPlan } from './routed-experts.plan.js';
-export { type RoutingMethod, routingMethods } from './routing-method.js';
-export type { SwigluConfig } from './swiglu-config.js';
+export { type RoutingMethod, routingMethods } from './routing/routing-method.js';
+export type { ScaleOwner, TopkConfig } from './routing/topk-config.js';
 export { type TopkInput, type TopkOptions, type TopkResult, topk } from './topk.js';
-export type { ScaleOwner, TopkConfig } from './topk-config.js';

@@ -1,3 +1,4 @@
+import type { WeightFormat } from './arguments/expert-weight.js';
 import { ConfigurationError } from './errors/index.js';
 
 /** Weight formats that have a PDL limit of their own. */
@@ -33,4 +34,9 @@ export function builtInLimit(dtype: PdlDtype, sm: string): number {
   if (sm === '10.7') return 0;
   const isEightBit = dtype === 'mxfp8' || dtype === 'fp8Block';
   return isEightBit && Number.parseInt(sm, 10) >= 10 ? 4096 : 8192;
+}
+
+/** The format whose limit applies to a weight format; wider weights go by the limit of bf16. */
+export function pdlDtypeOf(format: WeightFormat): PdlDtype {
+  return format === 'mxfp8' ? 'mxfp8' : 'bf16';
 }

@@ -1,9 +1,9 @@
 import type { DType, Stream, Tensor, TensorAllocator } from '@altstream/cuda-runtime';
-import { checkInteger, checkTensor } from './checks.js';
-import { type ExpertRange, resolveExpertRange } from './expert-range.js';
+import { checkInteger, checkTensor } from './arguments/checks.js';
+import { type ExpertRange, resolveExpertRange } from './arguments/expert-range.js';
+import type { Permutation } from './arguments/permutation.js';
 import { moeKernel } from './module.js';
 import { type PdlChooser, withoutPdl } from './pdl.js';
-import type { Permutation } from './permutation.js';
 import { maxTiles, planPermute } from './permute.plan.js';
 
 /** Where and how the operation runs. */

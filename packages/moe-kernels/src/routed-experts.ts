@@ -1,22 +1,22 @@
 import type { DeviceLimits, Stream, Tensor, TensorAllocator } from '@altstream/cuda-runtime';
-import { activationDtype, checkFinite, checkTensor } from './checks.js';
-import { ArgumentRangeError } from './errors/index.js';
-import { type ExpertRange, resolveExpertRange } from './expert-range.js';
+import { activationDtype, checkFinite, checkTensor } from './arguments/checks.js';
+import { type ExpertRange, resolveExpertRange } from './arguments/expert-range.js';
 import {
   checkExpertWeight,
   type ExpertWeight,
-  pdlDtypeOf,
   type WeightFormat,
   weightFormat,
-} from './expert-weight.js';
+} from './arguments/expert-weight.js';
+import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
+import { ArgumentRangeError } from './errors/index.js';
 import { expertsDown } from './experts-down.js';
 import { expertsGateUp } from './experts-gate-up.js';
 import type { ExpertsShape } from './experts-gate-up.plan.js';
 import { finalize } from './finalize.js';
 import { type PdlConfig, PdlPolicy } from './pdl.js';
+import { pdlDtypeOf } from './pdl-limits.js';
 import { permute } from './permute.js';
 import { planRoutedExperts, type RoutedExpertsPlan } from './routed-experts.plan.js';
-import { resolveSwiglu, type SwigluConfig } from './swiglu-config.js';
 import type { TopkResult } from './topk.js';
 
 /** Stacked weights of the local experts; owned by the `RoutedExperts` made of them. */

@@ -2,10 +2,10 @@ import type { Tensor } from '@altstream/cuda-runtime';
 import { describe, expect, it } from 'vitest';
 import { fakeStream, fakeTensor } from '../test/makers/fake-stream.js';
 import { MoeKernelsError } from './errors/index.js';
-import { type RoutingMethod, routingMethods, routingRecipes } from './routing-method.js';
+import { type RoutingMethod, routingMethods, routingRecipes } from './routing/routing-method.js';
+import type { TopkConfig } from './routing/topk-config.js';
 import { type TopkInput, type TopkOptions, topk } from './topk.js';
 import { planTopk } from './topk.plan.js';
-import type { TopkConfig } from './topk-config.js';
 
 const m3: TopkConfig = { topK: 4, method: 'miniMax2', routedScalingFactor: 2 };
 

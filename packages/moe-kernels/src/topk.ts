@@ -1,10 +1,10 @@
 import type { DType, Stream, Tensor, TensorAllocator } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checkTensor } from './arguments/checks.js';
 import { ArgumentRangeError } from './errors/index.js';
 import { moeKernel } from './module.js';
 import { type PdlChooser, withoutPdl } from './pdl.js';
+import { resolveTopk, type TopkConfig, type TopkSettings } from './routing/topk-config.js';
 import { planTopk } from './topk.plan.js';
-import { resolveTopk, type TopkConfig, type TopkSettings } from './topk-config.js';
 
 /** What is routed. */
 export interface TopkInput {

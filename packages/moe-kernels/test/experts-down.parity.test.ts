@@ -6,14 +6,14 @@ import {
   upload,
 } from '@altstream/cuda-runtime/testing';
 import { expertsDown, loadMoeKernels, permute } from '../src/index.js';
-import { expertsCases } from './cases/experts.js';
+import { expertsDownCases } from './cases/experts-down.js';
 import { makeExperts, uploadWeight } from './makers/experts.js';
 import { poisoned } from './makers/poisoned-allocator.js';
-import { referenceDown } from './reference/experts.js';
+import { referenceDown } from './reference/experts-down.js';
 import { referencePermute } from './reference/permute.js';
 import { activationTolerance } from './tolerance.js';
 
-describeEachBackend('expertsDown', expertsCases, async ({ stream, runtime }, testCase) => {
+describeEachBackend('expertsDown', expertsDownCases, async ({ stream, runtime }, testCase) => {
   await loadMoeKernels(runtime);
   const { tokens, k, experts, hidden, intermediate, activations, every = 1 } = testCase;
   const data = makeExperts(testCase);

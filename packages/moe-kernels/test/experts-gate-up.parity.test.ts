@@ -6,13 +6,13 @@ import {
   upload,
 } from '@altstream/cuda-runtime/testing';
 import { expect } from 'vitest';
+import { resolveSwiglu } from '../src/arguments/swiglu-config.js';
 import { expertsGateUp, loadMoeKernels, permute } from '../src/index.js';
-import { resolveSwiglu } from '../src/swiglu-config.js';
-import { expertsCases } from './cases/experts.js';
+import { expertsCases } from './cases/experts-gate-up.js';
 import { swigluCases } from './cases/swiglu.js';
 import { makeExperts, uploadWeight } from './makers/experts.js';
 import { poisoned } from './makers/poisoned-allocator.js';
-import { referenceGateUp } from './reference/experts.js';
+import { referenceGateUp } from './reference/experts-gate-up.js';
 import { referencePermute } from './reference/permute.js';
 import { activationTolerance } from './tolerance.js';
 

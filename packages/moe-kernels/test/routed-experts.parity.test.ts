@@ -6,10 +6,10 @@ import {
 } from '@altstream/cuda-runtime/testing';
 import { expect } from 'vitest';
 import { loadMoeKernels, RoutedExperts } from '../src/index.js';
-import { expertsCases } from './cases/experts.js';
+import { expertsCases } from './cases/experts-gate-up.js';
 import { makeExperts, uploadExperts } from './makers/experts.js';
 import { poisoned } from './makers/poisoned-allocator.js';
-import { referenceRoutedExperts } from './reference/experts.js';
+import { referenceRoutedExperts } from './reference/routed-experts.js';
 import { calcDiff } from './tolerance.js';
 
 /** A y that rounds to the other side of a tie moves h2 by 2^-8 of one of many terms. */

@@ -1,4 +1,4 @@
-import type { TopkConfig } from '../../src/topk-config.js';
+import type { TopkConfig } from '../../src/routing/topk-config.js';
 
 /** One row whose answer was worked out by hand. */
 export interface TopkSpecialCase {

@@ -1,6 +1,10 @@
 import { seededRandom } from '@altstream/cuda-runtime/testing';
-import { type RoutingMethod, routingMethods, routingRecipes } from '../../src/routing-method.js';
-import type { TopkConfig } from '../../src/topk-config.js';
+import {
+  type RoutingMethod,
+  routingMethods,
+  routingRecipes,
+} from '../../src/routing/routing-method.js';
+import type { TopkConfig } from '../../src/routing/topk-config.js';
 import { type ReferenceTopkInput, referenceKeys } from '../reference/topk.js';
 
 /** A routing problem with random logits whose keys are far enough apart to have one answer. */

@@ -7,9 +7,9 @@ import {
   upload,
 } from '@altstream/cuda-runtime/testing';
 import type { ExpertWeight, RoutedExpertsWeights, WeightFormat } from '../../src/index.js';
-import type { ExpertsCase } from '../cases/experts.js';
+import type { ExpertsCase } from '../cases/experts-gate-up.js';
 import { makeIds } from '../cases/routing.js';
-import type { ReferenceWeights } from '../reference/experts.js';
+import type { ReferenceWeights } from '../reference/experts-gate-up.js';
 import { referenceDequantize } from '../reference/mxfp8.js';
 
 /** Bits of a stacked weight [experts, rows, columns]. */

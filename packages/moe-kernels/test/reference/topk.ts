@@ -1,5 +1,5 @@
-import { type RoutingMethod, routingRecipes } from '../../src/routing-method.js';
-import type { TopkConfig } from '../../src/topk-config.js';
+import { type RoutingMethod, routingRecipes } from '../../src/routing/routing-method.js';
+import type { TopkConfig } from '../../src/routing/topk-config.js';
 
 /** Plain numbers to route. */
 export interface ReferenceTopkInput {

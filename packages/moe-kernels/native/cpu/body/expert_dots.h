@@ -1,4 +1,4 @@
-// The dot products of an expert's weights, per instruction set, and how experts are cut into work.
+// The dot products of an expert's weights, by instruction set.
 #ifndef MOE_KERNELS_CPU_BODY_EXPERT_DOTS_H
 #define MOE_KERNELS_CPU_BODY_EXPERT_DOTS_H
 
@@ -10,25 +10,29 @@
 enum ExpertWeight { kWeightMxfp8 = 0, kWeightBf16 = 1, kWeightF32 = 2 };
 enum ExpertActivation { kActivationBf16 = 0, kActivationF32 = 1 };
 
-// One function for each (weight, activation), by instruction set.
+// One function for each (weight, activation); experts_gate_up_avx2.cpp, experts_gate_up_avx512.cpp.
 extern const DotBlockFunction kExpertDotsAvx2[3][2];
 extern const DotBlockFunction kExpertDotsAvx512[3][2];
 
-// The fastest function that `level` allows.
-DotBlockFunction expert_dots(uint32_t level, ExpertWeight weight, ExpertActivation activation);
+namespace {
 
-constexpr int32_t kMaxLocalExperts = 4097;  // as many as top-k can name: 4096 routed and one shared
-
-// Experts that have rows. Weights of the others are never read.
-struct ActiveExperts {
-  int32_t count;
-  int32_t expert[kMaxLocalExperts];
+constexpr DotBlockFunction kExpertDotsBaseline[3][2] = {
+    {dot_block_mxfp8_bf16_baseline, dot_block_mxfp8_f32_baseline},
+    {dot_block_bf16_bf16_baseline, dot_block_bf16_f32_baseline},
+    {dot_block_f32_bf16_baseline, dot_block_f32_f32_baseline},
 };
 
-void list_active_experts(const int32_t* offsets, int32_t experts, ActiveExperts* active);
+// The fastest function that `level` allows.
+inline DotBlockFunction expert_dots(uint32_t level, ExpertWeight weight,
+                                    ExpertActivation activation) {
+#ifdef CRT_X86
+  if (level >= kCpuAvx512) return kExpertDotsAvx512[weight][activation];
+  if (level >= kCpuAvx2) return kExpertDotsAvx2[weight][activation];
+#endif
+  (void)level;
+  return kExpertDotsBaseline[weight][activation];
+}
 
-// Most permuted rows that one dot block takes: their activations stay in the second-level cache
-// while the weights stream past.
-constexpr int32_t kRowTile = 64;
+}  // namespace
 
 #endif

@@ -1,5 +1,5 @@
 import type { Device, DType, Tensor } from '@altstream/cuda-runtime';
-import { ArgumentRangeError, DTypeError, ShapeError } from './errors/index.js';
+import { ArgumentRangeError, DTypeError, ShapeError } from '../errors/index.js';
 
 /** What `checkTensor` asks of an argument. A named dimension is shown as `name = size`. */
 export interface TensorRule {

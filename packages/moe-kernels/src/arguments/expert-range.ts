@@ -1,5 +1,5 @@
+import { ArgumentRangeError } from '../errors/index.js';
 import { checkInteger } from './checks.js';
-import { ArgumentRangeError } from './errors/index.js';
 
 /** Which experts are local. */
 export interface ExpertRange {

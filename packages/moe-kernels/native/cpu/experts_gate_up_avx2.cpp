@@ -1,4 +1,4 @@
-// Dot products of the experts for AVX2.
+// Dot products of the experts for AVX2; the down projection uses them too.
 
 #include "body/expert_dots.h"
 #include "dense_kernels/dot_block_avx2.h"

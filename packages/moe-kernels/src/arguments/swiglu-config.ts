@@ -1,4 +1,4 @@
-import { ArgumentRangeError } from './errors/index.js';
+import { ArgumentRangeError } from '../errors/index.js';
 
 /** SwiGLU-OAI: min(g, limit) · sigmoid(alpha · g) · (clamp(u, ±limit) + beta). */
 export interface SwigluConfig {

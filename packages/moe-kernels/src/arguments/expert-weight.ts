@@ -1,7 +1,6 @@
 import type { Device, Tensor } from '@altstream/cuda-runtime';
+import { ArgumentRangeError } from '../errors/index.js';
 import { checkTensor } from './checks.js';
-import { ArgumentRangeError } from './errors/index.js';
-import type { PdlDtype } from './pdl-limits.js';
 
 /** Stacked weights of the local experts. */
 export interface ExpertWeight {
@@ -21,11 +20,6 @@ export const mxBlock = 32;
 export function weightFormat({ data }: ExpertWeight): WeightFormat {
   if (data.dtype === 'e4m3') return 'mxfp8';
   return data.dtype === 'bf16' ? 'bf16' : 'f32';
-}
-
-/** The PDL limit that applies to a weight format. */
-export function pdlDtypeOf(format: WeightFormat): PdlDtype {
-  return format === 'mxfp8' ? 'mxfp8' : 'bf16';
 }
 
 /** Expected size of a weight. `columnsName` is named when it does not fit MX blocks. */

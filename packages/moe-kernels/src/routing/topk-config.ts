@@ -1,5 +1,5 @@
-import { checkFinite, checkInteger } from './checks.js';
-import { ArgumentRangeError } from './errors/index.js';
+import { checkFinite, checkInteger } from '../arguments/checks.js';
+import { ArgumentRangeError } from '../errors/index.js';
 import {
   type RoutingMethod,
   type RoutingRecipe,
