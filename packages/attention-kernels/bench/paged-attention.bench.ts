@@ -1,0 +1,34 @@
+import { expectClose } from '@altstream/cuda-runtime/testing';
+import { pagedAttention } from '../src/index.js';
+import { sliceBatch, uploadBatch } from '../test/makers/device-batch.js';
+import { makePagedBatch } from '../test/makers/paged-batch.js';
+import { readNumbers } from '../test/makers/read-numbers.js';
+import { attentionTolerance } from '../test/makers/tolerances.js';
+import { referenceAttention } from '../test/reference/paged-attention.js';
+import { attentionBenchCases, batchOf, visibleKeys } from './attention-cases.js';
+import { type BenchCase, runBench } from './run-bench.js';
+
+const cases = attentionBenchCases.map((one): BenchCase => {
+  const { name, context, tokens, count, heads, kvHeads, headDim } = one;
+  const batch = makePagedBatch(batchOf(one));
+  return {
+    case: { shape: name, sequences: count, context, tokens },
+    bytes: 2 * 2 * (count * context * kvHeads * headDim + batch.q.length),
+    flops: 4 * heads * headDim * visibleKeys(batch.positions),
+    prepare: async (stream) => {
+      const tensors = uploadBatch(stream, batch);
+      const out = stream.tensor([batch.tokens, heads * headDim], 'bf16');
+      return {
+        run: () => void pagedAttention(tensors, { stream, out }),
+        check: async () => {
+          // The last token alone: the reference is slow, and the tests check every token.
+          const expected = referenceAttention(sliceBatch(batch, batch.tokens - 1, batch.tokens));
+          const actual = (await readNumbers(stream, out)).slice(-expected.length);
+          expectClose(actual, expected, attentionTolerance.bf16);
+        },
+      };
+    },
+  };
+});
+
+await runBench('paged-attention', cases);
