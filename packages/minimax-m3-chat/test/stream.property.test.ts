@@ -1,76 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { M3OutputParser, type OutputDelta, parseOutput } from '../src/index.js';
-import { weatherTools } from './cases/outputs.js';
+import { weatherTools } from './cases/tools.js';
+import { randomOutput } from './makers/random-output.js';
 
 const NS = ']<]minimax[>[';
-// Pieces that machines of this kind stumble over, joined at random.
-const piece = fc.oneof(
-  fc.constantFrom(
-    NS,
-    NS.slice(0, 7),
-    '<mm:think>',
-    '</mm:think>',
-    '</mm:th',
-    '<tool_call>',
-    '</tool_call>',
-    `${NS}<tool_call>\n`,
-    `${NS}</tool_call>`,
-    `${NS}<invoke name="get_weather">`,
-    `${NS}<invoke name="plan">`,
-    `${NS}<invoke name="nobody">`,
-    `${NS} </invoke>`,
-    `${NS}</invoke>`,
-    `${NS}<city>`,
-    `${NS}</city>`,
-    `${NS}<days>`,
-    `${NS}</days>`,
-    `${NS}<note>`,
-    'nul',
-    'l',
-    `${NS}</note>`,
-    `${NS}<tags>`,
-    `${NS}</tags>`,
-    `${NS}<opts>${NS}<fast>on${NS}</fast>`,
-    `${NS}</opts>`,
-    `${NS}<item>`,
-    `${NS}</item>`,
-    `${NS}<x>`,
-    `${NS}</x>`,
-    '\n',
-    '  ',
-    '{"a": [1, "x y"]}',
-    'null',
-    '12',
-    '😀',
-    '"\\',
-    '\u0007',
-  ),
-  fc.string({ unit: 'grapheme', maxLength: 6 }),
-);
-const noise = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
-// Calls that are nearly right: declared names, values of one or two pieces, now and then a tag lost.
-const lost = fc.integer({ min: 0, max: 11 }).map((i) => i === 0);
-const tag = (text: string) => lost.map((isLost) => (isLost ? '' : NS + text));
-const parameter = fc
-  .constantFrom('city', 'days', 'note', 'tags', 'x')
-  .chain((name) => {
-    const value = fc.array(piece, { maxLength: 2 }).map((pieces) => pieces.join(''));
-    return fc.tuple(tag(`<${name}>`), value, tag(`</${name}>`));
-  })
-  .map((parts) => parts.join(''));
-const call = fc
-  .tuple(
-    tag('<invoke name="get_weather">'),
-    fc.array(parameter, { maxLength: 4 }),
-    tag('</invoke>'),
-  )
-  .map(([open, parameters, close]) => open + parameters.join('') + close);
-const block = fc
-  .tuple(tag('<tool_call>'), fc.array(call, { maxLength: 2 }), tag('</tool_call>'))
-  .map(([open, calls, close]) => open + calls.join('\n') + close);
-const message = fc.array(fc.oneof(block, piece), { maxLength: 4 }).map((parts) => parts.join(''));
-const output = fc.oneof(noise, message);
 const cuts = fc.array(fc.nat(400), { maxLength: 40 });
 const start = fc.constantFrom('inside' as const, 'outside' as const);
 const createId = (): string => 'call_x';
@@ -105,7 +39,7 @@ function fold(deltas: readonly OutputDelta[]): unknown[] {
 describe('M3OutputParser under any chunking', () => {
   test('gives the same events for every chunking, surrogate pairs cut included', () => {
     fc.assert(
-      fc.property(output, cuts, start, (text, at, begin) => {
+      fc.property(randomOutput, cuts, start, (text, at, begin) => {
         const options = { start: begin };
         const whole = stream([text], options);
         const chunked = stream(split(text, at), options);
@@ -121,7 +55,7 @@ describe('M3OutputParser under any chunking', () => {
 
   test('never lets a namespace marker through, in any place', () => {
     fc.assert(
-      fc.property(output, start, (text, begin) => {
+      fc.property(randomOutput, start, (text, begin) => {
         const { result } = stream(text.split(''), { start: begin });
         const shown = [
           result.reasoning,
@@ -136,7 +70,7 @@ describe('M3OutputParser under any chunking', () => {
 
   test('complete calls have arguments that are a JSON object, and indexes rise by one', () => {
     fc.assert(
-      fc.property(output, start, (text, begin) => {
+      fc.property(randomOutput, start, (text, begin) => {
         const { deltas, result } = stream([text], { start: begin });
         for (const call of result.toolCalls.filter((c) => c.isComplete)) {
           expect(typeof JSON.parse(call.arguments)).toBe('object');
@@ -150,7 +84,7 @@ describe('M3OutputParser under any chunking', () => {
 
   test('every delta is well-formed UTF-16', () => {
     fc.assert(
-      fc.property(output, cuts, (text, at) => {
+      fc.property(randomOutput, cuts, (text, at) => {
         for (const delta of stream(split(text, at), {}).deltas) {
           if ('text' in delta) expect(delta.text).not.toMatch(/[\ud800-\udfff]/u);
         }
