@@ -1,0 +1,147 @@
+import { RaceError, Workspace } from '@altstream/cuda-runtime';
+import { hashTokens } from '@altstream/hash-checkpoint';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { MiniMaxM3Model } from '../src/minimax-m3-model.js';
+import { ModelStep } from '../src/model-step.js';
+import { makeFolders } from './makers/folders.js';
+import { worst } from './makers/golden.js';
+import { makeModels, type TestModelOptions } from './makers/models.js';
+import { Session } from './makers/session.js';
+
+const folder = makeFolders();
+const load = makeModels();
+const tokens = hashTokens(45, 256);
+let directory = '';
+let serial: Float32Array[] = [];
+
+beforeAll(async () => {
+  directory = await folder({ model: 'T32', mxfp8: true });
+  const model = await load({ directory, overlap: 'off', cpu: { schedule: 'serial' } });
+  serial = await decode(model, 'eager');
+});
+
+/** Prefill of 40 tokens, then 5 steps of one; the logits of those. */
+async function decode(model: MiniMaxM3Model, how: 'eager' | 'graph'): Promise<Float32Array[]> {
+  const session = new Session(model, 1, tokens.length);
+  await session.run([{ sequence: 0, tokens: tokens.slice(0, 40) }]);
+  const captured = how === 'graph' ? await session.capture(1) : undefined;
+  const rows: Float32Array[] = [];
+  for (const token of tokens.slice(40)) {
+    const piece = [{ sequence: 0, tokens: [token] }];
+    const [[row] = []] = await (captured ? captured.replay(piece) : session.run(piece));
+    if (row) rows.push(row);
+  }
+  model.runtime.checkRaces();
+  return rows;
+}
+
+describe('overlap of shared and routed experts', () => {
+  const seeds = Array.from({ length: 6 }, (_, i) => ({ schedule: 'random', seed: i + 1 }) as const);
+  const schedules = [{ schedule: 'serial' }, { schedule: 'adversarial' }, ...seeds] as const;
+  it.each(schedules)('gives the bits of the serial run under %j, without a race', async (cpu) => {
+    const checked = { raceCheck: true, poison: true, ...cpu };
+    const captured = await load({ directory, cpu: checked });
+    const always = await load({ directory, overlap: 'always', cpu: checked });
+    for (const rows of [await decode(captured, 'graph'), await decode(always, 'eager')]) {
+      expect(rows).toHaveLength(5);
+      for (const [i, row] of rows.entries()) expect(worst(row, serial[i] ?? [])).toBe(0);
+    }
+  });
+
+  const streamsOf = async (options: Partial<TestModelOptions>) => {
+    const session = new Session(await load({ directory, ...options }), 1, 8);
+    const { graph } = await session.capture(1);
+    return { graph, streams: new Set(graph.nodes.map(({ stream }) => stream)) };
+  };
+
+  it('captures two branches per MoE layer: router and experts on alt, the rest on the main stream', async () => {
+    const { graph } = await streamsOf({});
+    const onAlt = graph.nodes.filter(({ stream }) => stream?.startsWith('alt'));
+    const labels = onAlt.map(({ label }) => label).join(' ');
+    expect(labels).toContain('topk');
+    expect(labels).toContain('experts_down');
+    expect(labels).not.toContain('swiglu');
+    expect(onAlt.filter(({ label }) => label.includes('topk'))).toHaveLength(3);
+  });
+
+  it.each([{ overlap: 'off' }, { sharedExpert: 'fused' }] as const)(
+    'captures one branch with %j',
+    async (options) => {
+      expect((await streamsOf(options)).streams.size).toBe(1);
+    },
+  );
+
+  it('runs an eager pass on one stream unless told `always`', async () => {
+    const model = await load({ directory });
+    const session = new Session(model, 1, 8);
+    await session.run([{ sequence: 0, tokens: [5] }]);
+    expect(model.runtime.streams.get('alt').isIdle()).toBe(true);
+    expect(model.describe()).toMatchObject({
+      overlap: { mode: 'capture', alternateStream: 'alt' },
+    });
+  });
+
+  it('would be caught by the race checker if a wait were missing', async () => {
+    const model = await load({ directory, cpu: { raceCheck: true, schedule: 'serial' } });
+    const session = new Session(model, 1, 8);
+    const [block] = model.moeBlocks.values();
+    const { stream, workspace } = session;
+    const hidden = stream.tensor([1, 64], 'f32', 'hidden');
+    const ids = stream.tensor([1], 'i32', 'ids');
+    const batch = {
+      tokenIds: ids,
+      positions: ids,
+      sequenceIds: ids,
+      slots: ids,
+      rows: ids,
+      pageTable: ids,
+    };
+    stream.fill(hidden, 0);
+    stream.fill(ids, 0);
+    const step = new ModelStep(batch, session.cache, { stream, workspace });
+    const alternate = step.beside(model.runtime.streams.get('alt'));
+    block?.forwardShared(hidden, step);
+    // Planted: alt does not wait for the stream that makes `hidden`.
+    block?.forwardRouted(hidden, alternate);
+    await model.device.synchronize();
+    expect(() => model.runtime.checkRaces()).toThrow(RaceError);
+  });
+
+  it.each(['alternate', 'current'] as const)(
+    'leaves both streams usable when the %s branch throws',
+    async (branch) => {
+      const model = await load({ directory, overlap: 'always', cpu: { raceCheck: true } });
+      const session = new Session(model, 1, tokens.length, new FailingWorkspace(model.device));
+      const failing = {
+        router: () => {
+          throw new Error('planted');
+        },
+      };
+      const options = branch === 'alternate' ? { taps: failing } : {};
+      const piece = { sequence: 0, tokens: [5, 6] };
+      await expect(session.run([piece], options)).rejects.toThrow('planted');
+      expect(model.runtime.streams.get('alt').captureStatus).toBe('none');
+      const rows = await decode(model, 'graph');
+      for (const [i, row] of rows.entries()) expect(worst(row, serial[i] ?? [])).toBe(0);
+    },
+  );
+});
+
+/** Out of memory in the shared branch. */
+class FailingWorkspace extends Workspace {
+  override tensor(...args: Parameters<Workspace['tensor']>) {
+    if (args[2] === 'shared') throw new Error('planted');
+    return super.tensor(...args);
+  }
+}
+
+describe('a pass of no tokens', () => {
+  it('gives no rows and still calls the routed experts', async () => {
+    const model = await load({ directory, overlap: 'always' });
+    const session = new Session(model, 1, 8);
+    const routed: number[] = [];
+    const taps = { router: (layer: number) => routed.push(layer) };
+    expect(await session.run([], { taps })).toEqual([]);
+    expect(routed).toEqual([1, 2, 3]);
+  });
+});
