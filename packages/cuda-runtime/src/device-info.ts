@@ -1,6 +1,6 @@
 import type { DeviceLimits } from './limits.js';
 
-/** A device as the addon describes it, with every limit filled in. */
+/** A device as the addon describes it. */
 export interface DeviceInfo {
   readonly name: string;
   readonly uuid: string;
@@ -8,27 +8,41 @@ export interface DeviceInfo {
   readonly priorityRange: { readonly least: number; readonly greatest: number };
 }
 
-/** Limits that all CUDA devices of our architectures share; the CPU backend keeps to them too. */
-const shared: DeviceLimits = {
-  sm: '',
-  processors: 1,
-  maxThreadsPerBlock: 1024,
-  maxBlock: [1024, 1024, 64],
-  maxGrid: [2_147_483_647, 65_535, 65_535],
-  sharedBytesPerBlock: 49_152,
-  sharedBytesPerBlockOptIn: 232_448,
-  memoryBytes: 0,
-  cpuLevel: '',
-};
-
 /** Reads the JSON of `deviceInfo`. */
 export function parseDeviceInfo(text: string): DeviceInfo {
-  const json = JSON.parse(text) as Partial<DeviceInfo> & { readonly sm?: string };
-  const { name = 'device', uuid = '', sm = '', limits, priorityRange } = json;
+  const { name, uuid, priorityRange, limits } = JSON.parse(text) as NativeDeviceInfo;
   return {
     name,
     uuid,
-    limits: { ...shared, sm, ...limits },
-    priorityRange: priorityRange ?? { least: 0, greatest: 0 },
+    priorityRange,
+    limits: {
+      // The addon reports 0.0 for the CPU, so that a version can always be compared.
+      sm: limits.sm === '0.0' ? '' : limits.sm,
+      processors: limits.processors,
+      maxThreadsPerBlock: limits.maxThreadsPerBlock,
+      maxBlock: limits.maxBlock,
+      maxGrid: limits.maxGrid,
+      sharedBytesPerBlock: limits.sharedBytes,
+      sharedBytesPerBlockOptIn: limits.sharedBytesOptIn,
+      memoryBytes: limits.totalBytes,
+      cpuLevel: limits.cpuLevel ?? '',
+    },
+  };
+}
+
+interface NativeDeviceInfo {
+  readonly name: string;
+  readonly uuid: string;
+  readonly priorityRange: DeviceInfo['priorityRange'];
+  readonly limits: {
+    readonly sm: string;
+    readonly processors: number;
+    readonly maxThreadsPerBlock: number;
+    readonly maxBlock: readonly number[];
+    readonly maxGrid: readonly number[];
+    readonly sharedBytes: number;
+    readonly sharedBytesOptIn: number;
+    readonly totalBytes: number;
+    readonly cpuLevel?: string;
   };
 }

@@ -2,7 +2,7 @@
 export interface DeviceLimits {
   /** Compute capability, `9.0`; empty on the CPU. */
   readonly sm: string;
-  /** Streaming multiprocessors; on the CPU the threads of a parallel loop. */
+  /** Streaming multiprocessors; on the CPU the processors that this process may use. */
   readonly processors: number;
   readonly maxThreadsPerBlock: number;
   /** Largest block in x, y, z. */

@@ -1,4 +1,3 @@
-import { CaptureError } from '../errors/capture-error.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -52,7 +51,6 @@ export class Event implements Disposable {
   /** Resolves when complete. */
   async done(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const handle = this.use('event.done');
-    if (this.state === 'captured') throw captured();
     const { binding, completions } = environment();
     await completions.wait(
       (token) => guarded(() => binding.eventDone(handle, token)),
@@ -73,13 +71,4 @@ export class Event implements Disposable {
   [Symbol.dispose](): void {
     this.dispose();
   }
-}
-
-function captured(): CaptureError {
-  return new CaptureError({
-    api: 'event.done',
-    number: 907,
-    detail: 'the event was recorded in a capture that is still open, so it will never complete',
-    hint: 'Record it outside the capture, or with `{ external: true }`',
-  });
 }

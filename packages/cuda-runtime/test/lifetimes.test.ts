@@ -1,0 +1,149 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DisposedError, type Stream, Tensor } from '../src/index.js';
+import {
+  accumulate,
+  openTestRuntime,
+  readInts,
+  spin,
+  type TestRuntime,
+  zeros,
+} from './makers/test-kernels.js';
+
+let t: TestRuntime;
+let s: Stream;
+
+beforeEach(async () => {
+  t = await openTestRuntime({ cpu: { poison: true } });
+  s = t.device.createStream({ name: 's' });
+});
+afterEach(() => t.runtime.dispose());
+
+const buffers = () => t.runtime.stats().live['buffer'] ?? -1;
+
+describe('dispose', () => {
+  test('L1: the second does nothing, every other use throws DisposedError', () => {
+    const buffer = t.device.alloc(16);
+    const event = t.device.createEvent();
+    const stream = t.device.createStream();
+    const graph = t.device.capture(() => undefined, { stream: s });
+    const exec = graph.instantiateSync();
+    for (const object of [buffer, event, stream, graph, exec]) {
+      object.dispose();
+      object.dispose();
+    }
+    const uses = [
+      () => s.fill(buffer, 0),
+      () => s.wait(event),
+      () => stream.record(),
+      () => graph.nodes,
+      () => graph.instantiateSync(),
+      () => exec.launch(s),
+    ];
+    for (const use of uses) expect(use).toThrow(DisposedError);
+  });
+
+  test('L2: does not wait; what was submitted still completes', async () => {
+    const y = zeros(t, s, 1);
+    spin(t, s, 50);
+    accumulate(t, s, y, 1, 3);
+    const copy = zeros(t, s, 1);
+    s.copy(copy, y);
+    const event = s.record();
+    const begin = performance.now();
+    y.dispose();
+    expect(performance.now() - begin).toBeLessThan(20);
+    await event.done();
+    expect(await readInts(s, copy)).toEqual([3]);
+  });
+
+  test('L2: a stream may be disposed with work pending', async () => {
+    const other = t.device.createStream();
+    const y = zeros(t, other, 1);
+    spin(t, other, 30);
+    accumulate(t, other, y, 1, 8);
+    s.waitStream(other);
+    other.dispose();
+    expect(await readInts(s, y)).toEqual([8]);
+  });
+
+  test('L3: what is forgotten is released after a collection', async () => {
+    await s.synchronize();
+    const before = buffers();
+    for (let index = 0; index < 200; index += 1) t.device.alloc(64, { stream: s });
+    expect(buffers()).toBeGreaterThanOrEqual(before + 200);
+    for (let round = 0; round < 50 && buffers() > before; round += 1) {
+      globalThis.gc?.();
+      await delay(10);
+    }
+    expect(buffers()).toBeLessThanOrEqual(before);
+  });
+
+  test('L4: a view of a disposed tensor is disposed; a view disposes nothing', () => {
+    const whole = zeros(t, s, 8);
+    const view = whole.slice(0, 2, 4);
+    view.dispose();
+    s.fill(whole, 1);
+    whole.dispose();
+    expect(() => s.fill(view, 1)).toThrow(DisposedError);
+  });
+
+  test('L5: memory is freed only after other streams are done with it', async () => {
+    const other = t.device.createStream();
+    const y = zeros(t, s, 1024);
+    await s.synchronize();
+    spin(t, other, 30);
+    accumulate(t, other, y, 1, 5);
+    const copy = Tensor.allocate(t.device, [1024], 'i32', { stream: other });
+    other.copy(copy, y);
+    y.dispose();
+    for (let index = 0; index < 20; index += 1) zeros(t, s, 1024).dispose();
+    expect(new Set(await readInts(other, copy))).toEqual(new Set([5]));
+  });
+
+  test('L7 and L9: a graph and its executable keep what they use', async () => {
+    const y = zeros(t, s, 4);
+    const out = zeros(t, s, 4);
+    await s.synchronize();
+    const graph = t.device.capture(
+      () => {
+        accumulate(t, s, y, 1, 2);
+        s.copy(out, y);
+      },
+      { stream: s },
+    );
+    const exec = graph.instantiateSync();
+    y.dispose();
+    graph.dispose();
+    for (let index = 0; index < 20; index += 1) zeros(t, s, 4).dispose();
+    exec.launch(s).launch(s);
+    expect(await readInts(s, out)).toEqual([4, 4, 4, 4]);
+    const before = buffers();
+    exec.dispose();
+    await s.synchronize();
+    await delay(20);
+    expect(buffers()).toBe(before - 1);
+  });
+
+  test('L13: nothing at all is legal memory', async () => {
+    const empty = Tensor.allocate(t.device, [0, 3], 'f32', { stream: s });
+    s.fill(empty, 1).copy(empty, empty).write(empty, new Uint8Array());
+    await s.read(empty, new Uint8Array());
+    const y = t.device.alloc(0);
+    const params = { y, count: 0, factor: 1, x: 1 };
+    s.launch(t.kernels.accumulate, { grid: [1], block: [1] }, params);
+    await s.synchronize();
+  });
+
+  test('L14: pinned memory is detached', async () => {
+    const host = await t.device.allocHost(64);
+    const view = new Uint8Array(host.buffer);
+    view.fill(7);
+    const y = Tensor.allocate(t.device, [16], 'i32', { stream: s });
+    s.copy(y, host);
+    host.dispose();
+    expect([view.length, host.buffer.byteLength]).toEqual([0, 0]);
+    expect(new Set(await readInts(s, y))).toEqual(new Set([0x07070707]));
+    expect(() => s.copy(y, host)).toThrow(DisposedError);
+  });
+});

@@ -1,0 +1,60 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { BackendUnavailableError, open, probe, type Runtime } from '../src/index.js';
+import { cpuLevels } from '../src/testing/index.js';
+
+let opened: Runtime | undefined;
+afterEach(async () => {
+  await opened?.dispose();
+  opened = undefined;
+});
+
+describe('probe', () => {
+  test('reports both backends, and a reason for each that is not usable', async () => {
+    const reports = await probe();
+    expect(reports.map(({ backend }) => backend).toSorted()).toEqual(['cpu', 'cuda']);
+    const cpu = reports.find(({ backend }) => backend === 'cpu');
+    expect(cpu).toMatchObject({ usable: true });
+    for (const report of reports) {
+      expect(report.napi).toBeGreaterThanOrEqual(8);
+      if (!report.usable) expect(report.reason).toMatch(/^[A-Z_]+$/);
+    }
+  });
+});
+
+describe('open', () => {
+  test('says what was chosen and why', async () => {
+    opened = await open({ backend: 'cpu', isolated: true, cpu: { level: 'baseline', threads: 1 } });
+    const report = opened.describe();
+    expect(report).toMatchObject({ backend: 'cpu', why: 'asked for', guards: true });
+    expect(report.details).toMatchObject({ level: 'baseline', threads: 1 });
+    expect(opened.device().limits).toMatchObject({
+      cpuLevel: 'baseline',
+      maxThreadsPerBlock: 1024,
+    });
+  });
+
+  test('a backend that is not usable names the reason and the next step', async () => {
+    const cuda = (await probe()).find(({ backend }) => backend === 'cuda');
+    if (cuda?.usable) return;
+    const error = await open({ backend: 'cuda' }).catch((thrown: unknown) => thrown);
+    if (!BackendUnavailableError.isInstance(error)) throw new Error(`got ${error}`);
+    expect(error).toMatchObject({ code: 'CRT_UNAVAILABLE', reason: cuda?.reason });
+    expect(error.hint?.length).toBeGreaterThan(10);
+  });
+
+  test('isolated runtimes are their own, each with its level', async () => {
+    for (const level of cpuLevels()) {
+      const runtime = await open({ backend: 'cpu', isolated: true, cpu: { level } });
+      expect(runtime.device().limits.cpuLevel).toBe(level);
+      await runtime.dispose();
+    }
+    expect(cpuLevels()[0]).toBe('baseline');
+  });
+
+  test('counts live objects and bytes', async () => {
+    opened = await open({ backend: 'cpu', isolated: true });
+    const buffer = opened.device().alloc(4096);
+    expect(opened.stats()).toMatchObject({ live: { buffer: 1 }, bytesInUse: 4096 });
+    buffer.dispose();
+  });
+});
