@@ -79,7 +79,7 @@ function convertGroup(group: ValueNode[], schema: ValueSchema, onDrop: DropListe
 }
 
 /** The JSON text of a value without nested tags. */
-export function convertLeaf(text: string, schema: ValueSchema): string {
+function convertLeaf(text: string, schema: ValueSchema): string {
   const { types, choices } = schema;
   const word = text.trim();
   if (types.has('null') && (isNullWord(word) || (word === '' && !types.has('string'))))
