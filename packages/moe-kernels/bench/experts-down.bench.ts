@@ -1,0 +1,50 @@
+import { seededRandom, upload } from '@altstream/cuda-runtime/testing';
+import { expertsDown } from '../src/index.js';
+import { referenceDown } from '../test/reference/experts-down.js';
+import {
+  activeExperts,
+  isClose,
+  mxfp8Bytes,
+  prepareExperts,
+  readPermutation,
+  realWidth,
+  tokenCounts,
+} from './experts-problem.js';
+import { type BenchCase, runBench } from './run-bench.js';
+
+const { k, hidden, intermediate } = realWidth;
+const elements = hidden * intermediate; // of one expert
+
+function makeCase(tokens: number): BenchCase {
+  const active = activeExperts(tokens);
+  return {
+    case: { weights: 'mxfp8', tokens, experts: active, hidden, intermediate },
+    bytes: mxfp8Bytes(elements * active),
+    flops: 2 * elements * tokens * k,
+    prepare: async (stream) => {
+      const { weights, permutation, data } = prepareExperts(stream, tokens);
+      const activated = seededRandom(2)
+        .floats(tokens * k * intermediate)
+        .map(data.round);
+      const y = upload(stream, activated, [tokens * k, intermediate], 'bf16');
+      const { expertOf } = await readPermutation(stream, permutation);
+      const h2 = stream.tensor([tokens * k, hidden], 'bf16');
+      const allocator = { tensor: () => h2 };
+      return {
+        run: () => void expertsDown({ y, w2: weights.w2, permutation }, { stream, allocator }),
+        isRight: () =>
+          isClose(
+            stream,
+            h2,
+            (row, c) => {
+              const yRow = activated.subarray(row * intermediate, (row + 1) * intermediate);
+              return referenceDown(yRow, expertOf(row), c, data.reference);
+            },
+            tokens * k,
+          ),
+      };
+    },
+  };
+}
+
+await runBench('experts-down', tokenCounts.map(makeCase));

@@ -1,0 +1,49 @@
+import { resolveSwiglu } from '../src/arguments/swiglu-config.js';
+import { expertsGateUp } from '../src/index.js';
+import { referenceGateUp } from '../test/reference/experts-gate-up.js';
+import {
+  activeExperts,
+  isClose,
+  mxfp8Bytes,
+  prepareExperts,
+  readPermutation,
+  realWidth,
+  tokenCounts,
+} from './experts-problem.js';
+import { type BenchCase, runBench } from './run-bench.js';
+
+const { k, hidden, intermediate } = realWidth;
+const swiglu = resolveSwiglu({}, 'bench');
+const elements = 2 * intermediate * hidden; // of one expert
+
+function makeCase(tokens: number): BenchCase {
+  const active = activeExperts(tokens);
+  return {
+    case: { weights: 'mxfp8', tokens, experts: active, hidden, intermediate },
+    bytes: mxfp8Bytes(elements * active),
+    flops: 2 * elements * tokens * k,
+    prepare: async (stream) => {
+      const { x, weights, permutation, data } = prepareExperts(stream, tokens);
+      const input = { hidden: x, w13: weights.w13, permutation };
+      const { rows, expertOf } = await readPermutation(stream, permutation);
+      const y = stream.tensor([tokens * k, intermediate], 'bf16');
+      const allocator = { tensor: () => y };
+      return {
+        run: () => void expertsGateUp(input, swiglu, { stream, allocator }),
+        isRight: () =>
+          isClose(
+            stream,
+            y,
+            (row, c) => {
+              const token = Math.floor((rows[row] ?? 0) / k);
+              const xRow = data.x.subarray(token * hidden, (token + 1) * hidden);
+              return referenceGateUp(xRow, expertOf(row), c, data.reference, swiglu);
+            },
+            tokens * k,
+          ),
+      };
+    },
+  };
+}
+
+await runBench('experts-gate-up', tokenCounts.map(makeCase));

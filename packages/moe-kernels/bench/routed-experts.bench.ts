@@ -1,0 +1,45 @@
+import { downloadRaw, upload } from '@altstream/cuda-runtime/testing';
+import { RoutedExperts } from '../src/index.js';
+import {
+  activeExperts,
+  mxfp8Bytes,
+  prepareExperts,
+  realWidth,
+  tokenCounts,
+} from './experts-problem.js';
+import { type BenchCase, runBench } from './run-bench.js';
+
+const { k, hidden, intermediate, experts } = realWidth;
+const elements = 3 * hidden * intermediate; // of one expert
+
+/** permute, both projections and finalize of one layer; right = the same bits as token by token. */
+function makeCase(tokens: number): BenchCase {
+  const active = activeExperts(tokens);
+  return {
+    case: { weights: 'mxfp8', tokens, experts: active, hidden, intermediate },
+    bytes: mxfp8Bytes(elements * active),
+    flops: 2 * elements * tokens * k,
+    prepare: async (stream) => {
+      const { x, ids, weights, data } = prepareExperts(stream, tokens);
+      const layer = new RoutedExperts(weights, { numExperts: experts });
+      const router = data.routerWeights.subarray(0, tokens * k);
+      const topk = { ids, weights: upload(stream, router, [tokens, k], 'f32') };
+      const out = stream.tensor([tokens, hidden], 'bf16');
+      return {
+        run: () => void layer.forward({ hidden: x, topk }, { stream, out }),
+        isRight: async () => {
+          const last = tokens - 1;
+          const one = {
+            hidden: x.slice(0, last, tokens),
+            topk: { ids: ids.slice(0, last, tokens), weights: topk.weights.slice(0, last, tokens) },
+          };
+          const alone = await downloadRaw(stream, layer.forward(one, { stream }));
+          const whole = await downloadRaw(stream, out);
+          return Buffer.compare(alone, whole.subarray(whole.length - alone.length)) === 0;
+        },
+      };
+    },
+  };
+}
+
+await runBench('routed-experts', tokenCounts.map(makeCase));
