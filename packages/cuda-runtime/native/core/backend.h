@@ -1,0 +1,78 @@
+// Everything that a backend must offer. The core checks, names, captures and retains; a backend
+// only runs. It is filled once for the CPU (cpu/backend.cpp).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/graph/graph.h"
+#include "core/module.h"
+#include "core/ticket.h"
+#include "core/work.h"
+
+namespace cuda_runtime::core {
+
+class Stream;
+class Exec;
+
+/// A backend's part of a stream.
+class StreamQueue {
+ public:
+  virtual ~StreamQueue() = default;
+};
+
+/// A backend's part of a graph executable.
+class ExecPlan {
+ public:
+  virtual ~ExecPlan() = default;
+};
+
+/// What happens when a mark is reached.
+struct MarkRequest {
+  bool timing = false;
+  Ref<CompletionSink> sink;  // posts `token` there, with a pending fault if there is one
+  int64_t token = 0;
+  const char* api = "";
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual const char* name() const = 0;
+  virtual void describe(JsonWriter& json) = 0;
+  virtual void describe_device(JsonWriter& json) = 0;
+  virtual void statistics(JsonWriter& json) = 0;
+
+  virtual std::unique_ptr<StreamQueue> make_queue(Stream& stream) = 0;
+  /// Appends to the stream. `clock` is the race checker's, or null.
+  virtual Ref<Ticket> enqueue(Stream& stream, Ref<Work> work) = 0;
+  /// Appends a point without work.
+  virtual Ref<Ticket> mark(Stream& stream, const MarkRequest& request) = 0;
+  /// Later work of the stream waits for the ticket.
+  virtual void wait(Stream& stream, Ticket& ticket) = 0;
+  /// The stream's last point; null when nothing is pending.
+  virtual Ref<Ticket> tail(Stream& stream) = 0;
+  virtual uint64_t pending(Stream& stream) = 0;
+  /// Posts the token when the ticket completes.
+  virtual void notify(Ticket& ticket, const MarkRequest& request) = 0;
+  /// Blocks; false when the time is over. timeout_ms < 0 = for ever.
+  virtual bool wait_blocking(Ticket& ticket, int64_t timeout_ms) = 0;
+  /// A failure of finished work that nobody was told of yet.
+  virtual Status take_fault() = 0;
+
+  virtual Status allocate(uint64_t bytes, const std::string& label, uint8_t*& data) = 0;
+  virtual void free_memory(uint8_t* data, uint64_t bytes, const std::string& label) = 0;
+
+  virtual Status load_image(const JsonValue& manifest, const std::string& directory,
+                            const std::vector<KernelLayout>& layouts,
+                            std::unique_ptr<ModuleImage>& image) = 0;
+
+  virtual Status plan(const Graph& graph, std::unique_ptr<ExecPlan>& plan) = 0;
+  virtual Ref<Ticket> launch(Stream& stream, Exec& exec) = 0;
+};
+
+}  // namespace cuda_runtime::core

@@ -1,0 +1,45 @@
+#include "core/base/status.h"
+
+#include "core/base/json.h"
+
+namespace cuda_runtime::core {
+
+Status Status::error(const char* code, int number, std::string detail, std::string hint) {
+  Fault fault;
+  fault.code = code;
+  fault.number = number;
+  fault.detail = std::move(detail);
+  fault.hint = std::move(hint);
+  return Status(std::move(fault));
+}
+
+Status Status::argument(std::string detail, std::string hint) {
+  return error("CRT_ARGUMENT", kInvalidValue, std::move(detail), std::move(hint));
+}
+
+Status&& Status::on_stream(std::string name) && {
+  if (fault_ != nullptr) fault_->stream = std::move(name);
+  return std::move(*this);
+}
+
+Status&& Status::in_capture(uint64_t id) && {
+  if (fault_ != nullptr) fault_->capture_id = id;
+  return std::move(*this);
+}
+
+std::string to_json(const Fault& fault, const char* api) {
+  JsonWriter json;
+  json.begin_object();
+  json.field("code", fault.code);
+  json.field("api", api);
+  json.field("number", static_cast<int64_t>(fault.number));
+  json.field("detail", fault.detail);
+  json.field("hint", fault.hint);
+  json.field("stream", fault.stream);
+  json.field("captureId", std::to_string(fault.capture_id));
+  if (!fault.reason.empty()) json.field("reason", fault.reason);
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace cuda_runtime::core

@@ -1,0 +1,178 @@
+#include "core/check/race_check.h"
+
+#include <algorithm>
+
+#include "core/base/json.h"
+#include "core/check/access_history.h"
+#include "core/graph/graph.h"
+#include "core/stream/stream.h"
+
+namespace cuda_runtime::core {
+namespace {
+
+// A loop that never synchronises could report the same race for ever.
+constexpr size_t kMaxReports = 1000;
+
+void join(VectorClock& into, const VectorClock& other) {
+  for (const auto& [stream, position] : other) {
+    uint64_t& known = into[stream];
+    known = std::max(known, position);
+  }
+}
+
+bool conflicts(uint8_t a, uint8_t b) { return ((a | b) & kWrite) != 0; }
+
+const char* verb(uint8_t mode) { return (mode & kWrite) != 0 ? "writes" : "reads"; }
+
+RaceReport make_report(const Buffer& buffer, const std::string& first, uint8_t first_mode,
+                       const std::string& second, uint8_t second_mode, uint64_t begin,
+                       uint64_t end) {
+  RaceReport race;
+  race.kind = "race";
+  race.first = first + " " + verb(first_mode);
+  race.second = second + " " + verb(second_mode);
+  race.buffer = buffer.label().empty() ? buffer.describe() : buffer.label();
+  race.message = race.first + " and " + race.second + " bytes " + std::to_string(begin) + " to " +
+                 std::to_string(end) + " of " + buffer.describe() + " and nothing orders them";
+  return race;
+}
+
+}  // namespace
+
+RaceCheck::Clock& RaceCheck::advance(Stream& stream) {
+  Clock& clock = streams_[stream.id()];
+  join(clock, host_);
+  ++clock[stream.id()];
+  return clock;
+}
+
+void RaceCheck::submitted(Stream& stream, const Work& work, Ticket& ticket) {
+  if (!enabled_) return;
+  LockGuard lock(mutex_);
+  const Clock& clock = advance(stream);
+  const std::string name = work.label() + "@" + stream.display_name();
+  for (const Access& access : work.accesses) {
+    check_access(access, name, stream.id(), clock.at(stream.id()), clock);
+  }
+  ticket.clock = std::make_unique<Clock>(clock);
+}
+
+void RaceCheck::graph_submitted(Stream& stream, const Graph& graph, Ticket& ticket) {
+  if (!enabled_) return;
+  LockGuard lock(mutex_);
+  const Clock& clock = advance(stream);
+  for (const GraphNode& node : graph.nodes()) {
+    const std::string name = node.work->label() + " in a graph@" + stream.display_name();
+    for (const Access& access : node.work->accesses) {
+      check_access(access, name, stream.id(), clock.at(stream.id()), clock);
+    }
+  }
+  ticket.clock = std::make_unique<Clock>(clock);
+}
+
+void RaceCheck::marked(Stream& stream, Ticket& ticket) {
+  if (!enabled_) return;
+  LockGuard lock(mutex_);
+  ticket.clock = std::make_unique<Clock>(advance(stream));
+}
+
+void RaceCheck::waited(Stream& stream, const Ticket& ticket) {
+  if (!enabled_ || ticket.clock == nullptr) return;
+  LockGuard lock(mutex_);
+  join(streams_[stream.id()], *ticket.clock);
+}
+
+void RaceCheck::host_waited(const Ticket& ticket) {
+  if (!enabled_ || ticket.clock == nullptr) return;
+  LockGuard lock(mutex_);
+  join(host_, *ticket.clock);
+}
+
+void RaceCheck::check_access(const Access& access, const std::string& name, uint64_t stream,
+                             uint64_t position, const Clock& clock) {
+  if (access.begin >= access.end) return;
+  Buffer& buffer = *access.buffer;
+  if (buffer.history == nullptr) buffer.history = std::make_unique<AccessHistory>();
+  std::vector<PastAccess>& past = buffer.history->accesses;
+  const auto is_ordered = [&](const PastAccess& other) {
+    if (other.stream == stream) return true;
+    const auto known = clock.find(other.stream);
+    return known != clock.end() && known->second >= other.position;
+  };
+  for (const PastAccess& other : past) {
+    const bool overlaps = other.begin < access.end && access.begin < other.end;
+    if (!overlaps || !conflicts(other.mode, access.mode) || is_ordered(other)) continue;
+    report(make_report(buffer, other.name, other.mode, name, access.mode,
+                       std::max(other.begin, access.begin), std::min(other.end, access.end)));
+  }
+  // What an ordered access covers need not be kept: whoever conflicts with it conflicts with this
+  // one too, if this one writes or the older one only read in the same stream.
+  std::erase_if(past, [&](const PastAccess& other) {
+    const bool covered = access.begin <= other.begin && other.end <= access.end;
+    const bool replaces = (access.mode & kWrite) != 0 ||
+                          (other.stream == stream && (other.mode & kWrite) == 0);
+    return covered && replaces && is_ordered(other);
+  });
+  past.push_back({access.begin, access.end, access.mode, stream, position, name});
+}
+
+void RaceCheck::check_graph(const Graph& graph) {
+  if (!enabled_) return;
+  const std::vector<GraphNode>& nodes = graph.nodes();
+  const size_t words = (nodes.size() + 63) / 64;
+  std::vector<uint64_t> ancestors(nodes.size() * words);
+  // Per buffer, the earlier nodes that touch it.
+  std::map<const Buffer*, std::vector<std::pair<size_t, const Access*>>> touched;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    uint64_t* own = &ancestors[i * words];
+    for (const GraphDependency& dependency : nodes[i].dependencies) {
+      const uint64_t* before = &ancestors[dependency.node * words];
+      for (size_t w = 0; w < words; ++w) own[w] |= before[w];
+      own[dependency.node / 64] |= uint64_t{1} << (dependency.node % 64);
+    }
+    for (const Access& access : nodes[i].work->accesses) {
+      auto& others = touched[access.buffer.get()];
+      for (const auto& [j, other] : others) {
+        const bool overlaps = other->begin < access.end && access.begin < other->end;
+        const bool ordered = j == i || ((own[j / 64] >> (j % 64)) & 1) != 0;
+        if (!overlaps || ordered || !conflicts(other->mode, access.mode)) continue;
+        const auto name = [&](size_t n) {
+          return nodes[n].work->label() + "@" + nodes[n].stream_name + " (node " +
+                 std::to_string(n) + ")";
+        };
+        LockGuard lock(mutex_);
+        report(make_report(*access.buffer, name(j), other->mode, name(i), access.mode,
+                           std::max(other->begin, access.begin), std::min(other->end, access.end)));
+      }
+      others.emplace_back(i, &access);
+    }
+  }
+}
+
+// The caller holds the mutex, or nobody else reports yet.
+void RaceCheck::report(RaceReport race) {
+  if (found_.size() < kMaxReports) found_.push_back(std::move(race));
+}
+
+std::string RaceCheck::take() {
+  std::vector<RaceReport> races;
+  {
+    LockGuard lock(mutex_);
+    races.swap(found_);
+  }
+  JsonWriter json;
+  json.begin_array();
+  for (const RaceReport& race : races) {
+    json.begin_object();
+    json.field("kind", race.kind);
+    json.field("first", race.first);
+    json.field("second", race.second);
+    json.field("buffer", race.buffer);
+    json.field("message", race.message);
+    json.end_object();
+  }
+  json.end_array();
+  return json.take();
+}
+
+}  // namespace cuda_runtime::core

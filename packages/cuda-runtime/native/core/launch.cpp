@@ -1,0 +1,221 @@
+#include "core/launch.h"
+
+#include <cstring>
+
+#include "core/graph/capture_rules.h"
+#include "core/runtime.h"
+
+namespace cuda_runtime::core {
+namespace {
+
+// Limits of the largest device that we build for; the kernel's own block limit is in its layout.
+constexpr uint64_t kMaxGridX = 2'147'483'647;
+constexpr uint64_t kMaxGridYz = 65'535;
+constexpr uint32_t kMaxSharedBytes = 232'448;
+constexpr uint64_t kMaxClusterBlocks = 8;
+
+std::string text(const Dim3& dims) {
+  return "[" + std::to_string(dims.x) + ", " + std::to_string(dims.y) + ", " +
+         std::to_string(dims.z) + "]";
+}
+
+Status bad_config(int number, const Kernel& kernel, std::string detail) {
+  return Status::error("CRT_LAUNCH_CONFIG", number, "kernel " + kernel.name() + ": " + detail,
+                       "Change the launch configuration");
+}
+
+Status check_config(const LaunchRequest& request) {
+  const LaunchConfig& config = request.config;
+  const Kernel& kernel = *request.kernel;
+  const uint64_t largest = kernel.layout().block.product();
+  if (config.grid.has_zero() || config.block.has_zero()) {
+    return bad_config(kInvalidValue, kernel,
+                      "grid " + text(config.grid) + ", block " + text(config.block) +
+                          ", expected no zero");
+  }
+  if (config.grid.x > kMaxGridX || config.grid.y > kMaxGridYz || config.grid.z > kMaxGridYz) {
+    return bad_config(kInvalidValue, kernel,
+                      "grid " + text(config.grid) + ", expected at most [2147483647, 65535, 65535]");
+  }
+  if (config.block.product() > largest) {
+    return bad_config(kInvalidValue, kernel,
+                      "block " + text(config.block) + " has " +
+                          std::to_string(config.block.product()) + " threads, expected at most " +
+                          std::to_string(largest));
+  }
+  if (config.shared_bytes > kMaxSharedBytes) {
+    return bad_config(kInvalidValue, kernel,
+                      "sharedBytes " + std::to_string(config.shared_bytes) +
+                          ", expected at most " + std::to_string(kMaxSharedBytes));
+  }
+  if ((config.flags & kClusterGiven) == 0) return {};
+  const Dim3& cluster = config.cluster;
+  if (cluster.has_zero() || cluster.product() > kMaxClusterBlocks ||
+      config.grid.x % cluster.x != 0 || config.grid.y % cluster.y != 0 ||
+      config.grid.z % cluster.z != 0) {
+    return bad_config(kInvalidClusterSize, kernel,
+                      "cluster " + text(cluster) + ", expected at most 8 blocks that divide grid " +
+                          text(config.grid));
+  }
+  return {};
+}
+
+Status check_range(const Range& range, uint64_t bytes, const char* argument) {
+  const uint64_t size = range.buffer->bytes();
+  if (range.offset <= size && bytes <= size - range.offset) return {};
+  return Status::argument(std::string("`") + argument + "` is bytes " +
+                              std::to_string(range.offset) + " to " +
+                              std::to_string(range.offset + bytes) + " of " +
+                              range.buffer->describe(),
+                          "Stay within the buffer");
+}
+
+Status check_runtime(const Stream& stream, const Buffer& buffer) {
+  if (&buffer.runtime() == &stream.runtime()) return {};
+  return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
+                       buffer.describe() + " belongs to another runtime than the stream",
+                       "Open one runtime");
+}
+
+/// Writes the pointers into the block and notes the accesses.
+Status bind_buffers(const LaunchRequest& request, Work& work) {
+  const KernelLayout& layout = request.kernel->layout();
+  uint64_t given = 0;
+  for (const BufferArgument& argument : request.buffers) {
+    if (argument.field >= layout.fields.size() || !layout.fields[argument.field].is_buffer) {
+      return Status::argument("kernel " + layout.name + " has no buffer field " +
+                              std::to_string(argument.field));
+    }
+    const ParameterField& field = layout.fields[argument.field];
+    Status status = check_runtime(*request.stream, *argument.buffer);
+    if (status.ok()) {
+      status = check_range({argument.buffer, argument.offset}, argument.extent,
+                           field.name.c_str());
+    }
+    if (!status.ok()) return status;
+    given |= uint64_t{1} << argument.field;
+    const uint8_t* pointer = argument.buffer->data();
+    if (pointer != nullptr) pointer += argument.offset;
+    std::memcpy(work.params.data() + field.offset, &pointer, sizeof pointer);
+    work.accesses.push_back({argument.buffer, argument.offset, argument.offset + argument.extent,
+                             static_cast<AccessMode>(field.access)});
+  }
+  for (size_t i = 0; i < layout.fields.size(); ++i) {
+    const ParameterField& field = layout.fields[i];
+    if (!field.is_buffer || field.is_optional || ((given >> i) & 1) != 0) continue;
+    return Status::argument("kernel " + layout.name + ": `" + field.name +
+                            "` is missing, expected a buffer");
+  }
+  return {};
+}
+
+}  // namespace
+
+Status launch(const LaunchRequest& request) {
+  Stream& stream = *request.stream;
+  const KernelLayout& layout = request.kernel->layout();
+  if (&request.kernel->module().runtime() != &stream.runtime()) {
+    return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
+                         "kernel " + layout.name + " belongs to another runtime than the stream",
+                         "Load the module with the stream's runtime");
+  }
+  if (request.params_bytes != layout.bytes) {
+    return Status::error("CRT_PARAMS_LAYOUT", 0,
+                         "kernel " + layout.name + ": the parameter block has " +
+                             std::to_string(request.params_bytes) + " bytes, expected " +
+                             std::to_string(layout.bytes));
+  }
+  Status status = check_config(request);
+  if (!status.ok()) {
+    // A refused launch breaks the capture it was meant for (CU20, CU21).
+    LockGuard lock(stream.runtime().mutex());
+    return refuse(stream.runtime(), stream.capture.get(), std::move(status));
+  }
+  auto work = make_ref<Work>(WorkKind::kKernel);
+  work->kernel = request.kernel;
+  work->config = request.config;
+  std::memcpy(work->params.resize(layout.bytes), request.params, layout.bytes);
+  status = bind_buffers(request, *work);
+  if (!status.ok()) return status;
+  return stream.submit(std::move(work));
+}
+
+Status allocate(Stream& stream, uint64_t bytes, std::string label, Ref<Buffer>& buffer) {
+  Runtime& runtime = stream.runtime();
+  if (!runtime.options().guards) {
+    LockGuard lock(runtime.mutex());
+    Status status = check_legacy(stream);
+    if (status.ok() && !stream.capture) status = check_unsafe(runtime, "allocating memory");
+    if (!status.ok()) return status;
+  }
+  return runtime.allocate(bytes, std::move(label), false, buffer);
+}
+
+Status copy(Stream& stream, const Range& to, const Range& from, uint64_t bytes) {
+  Status status = check_range(to, bytes, "destination");
+  if (status.ok()) status = check_range(from, bytes, "source");
+  if (status.ok()) status = check_runtime(stream, *to.buffer);
+  if (status.ok()) status = check_runtime(stream, *from.buffer);
+  if (!status.ok()) return status;
+  auto work = make_ref<Work>(WorkKind::kCopy);
+  work->to = bytes > 0 ? to.buffer->data() + to.offset : nullptr;
+  work->from = bytes > 0 ? from.buffer->data() + from.offset : nullptr;
+  work->bytes = bytes;
+  work->accesses.push_back({to.buffer, to.offset, to.offset + bytes, kWrite});
+  work->accesses.push_back({from.buffer, from.offset, from.offset + bytes, kRead});
+  return stream.submit(std::move(work));
+}
+
+Status fill(Stream& stream, const Range& to, uint8_t byte, uint64_t bytes) {
+  Status status = check_range(to, bytes, "destination");
+  if (status.ok()) status = check_runtime(stream, *to.buffer);
+  if (!status.ok()) return status;
+  auto work = make_ref<Work>(WorkKind::kFill);
+  work->to = bytes > 0 ? to.buffer->data() + to.offset : nullptr;
+  work->fill_byte = byte;
+  work->bytes = bytes;
+  work->accesses.push_back({to.buffer, to.offset, to.offset + bytes, kWrite});
+  return stream.submit(std::move(work));
+}
+
+Status write(Stream& stream, const Range& to, const uint8_t* source, uint64_t bytes) {
+  Status status = check_range(to, bytes, "destination");
+  if (status.ok()) status = check_runtime(stream, *to.buffer);
+  if (!status.ok()) return status;
+  auto work = make_ref<Work>(WorkKind::kWrite);
+  work->to = bytes > 0 ? to.buffer->data() + to.offset : nullptr;
+  work->bytes = bytes;
+  work->staged = std::unique_ptr<uint8_t[]>(new (std::nothrow) uint8_t[bytes]);
+  if (work->staged == nullptr) {
+    return Status::error("CRT_OOM", kMemoryAllocation,
+                         "no memory to stage " + std::to_string(bytes) + " bytes",
+                         "Write in smaller pieces, or copy from a host buffer");
+  }
+  if (bytes > 0) std::memcpy(work->staged.get(), source, bytes);
+  work->from = work->staged.get();
+  work->accesses.push_back({to.buffer, to.offset, to.offset + bytes, kWrite});
+  return stream.submit_eager(std::move(work), "writing from");
+}
+
+Status read(Stream& stream, const Range& from, uint64_t bytes, Ref<CompletionSink> sink,
+            int64_t token) {
+  Status status = check_range(from, bytes, "source");
+  if (status.ok()) status = check_runtime(stream, *from.buffer);
+  if (!status.ok()) return status;
+  auto work = make_ref<Work>(WorkKind::kRead);
+  work->from = bytes > 0 ? from.buffer->data() + from.offset : nullptr;
+  work->bytes = bytes;
+  work->sink = std::move(sink);
+  work->token = token;
+  work->accesses.push_back({from.buffer, from.offset, from.offset + bytes, kRead});
+  return stream.submit_eager(std::move(work), "reading into");
+}
+
+Status notify(Stream& stream, Ref<CompletionSink> sink, int64_t token) {
+  auto work = make_ref<Work>(WorkKind::kNotify);
+  work->sink = std::move(sink);
+  work->token = token;
+  return stream.submit(std::move(work));
+}
+
+}  // namespace cuda_runtime::core

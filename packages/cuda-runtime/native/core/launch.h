@@ -1,0 +1,48 @@
+// Starting a kernel: checks the configuration and the buffers, then submits.
+#pragma once
+
+#include "core/stream/stream.h"
+
+namespace cuda_runtime::core {
+
+/// A buffer argument: the field and the range of bytes that its tensor spans.
+struct BufferArgument {
+  Ref<Buffer> buffer;
+  uint32_t field = 0;
+  uint64_t offset = 0;
+  uint64_t extent = 0;
+};
+
+/// `params` is the struct with zeros where pointers go.
+struct LaunchRequest {
+  Stream* stream = nullptr;
+  Ref<Kernel> kernel;
+  LaunchConfig config;
+  InlineVector<BufferArgument, 8> buffers;
+  const uint8_t* params = nullptr;
+  uint32_t params_bytes = 0;
+};
+
+Status launch(const LaunchRequest& request);
+
+/// Memory for work on the stream; legal while capturing, and then retained by the nodes that use it
+/// (L8). Without guards refused as CUDA refuses it (CU11).
+Status allocate(Stream& stream, uint64_t bytes, std::string label, Ref<Buffer>& buffer);
+
+/// A copy or fill: a range of a buffer.
+struct Range {
+  Ref<Buffer> buffer;
+  uint64_t offset = 0;
+};
+
+Status copy(Stream& stream, const Range& to, const Range& from, uint64_t bytes);
+Status fill(Stream& stream, const Range& to, uint8_t byte, uint64_t bytes);
+/// Takes the bytes before it returns.
+Status write(Stream& stream, const Range& to, const uint8_t* source, uint64_t bytes);
+/// Stages the bytes at the sink, then posts the token.
+Status read(Stream& stream, const Range& from, uint64_t bytes, Ref<CompletionSink> sink,
+            int64_t token);
+/// Posts the token when the stream reaches this point, in each replay if it is recorded.
+Status notify(Stream& stream, Ref<CompletionSink> sink, int64_t token);
+
+}  // namespace cuda_runtime::core

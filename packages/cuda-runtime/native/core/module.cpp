@@ -1,0 +1,114 @@
+#include "core/module.h"
+
+#include "core/memory/buffer.h"
+#include "core/runtime.h"
+#include "cuda_runtime/abi.h"
+
+namespace cuda_runtime::core {
+namespace {
+
+constexpr const char* kRebuild = "Rebuild the kernel package: pnpm run build:native";
+
+uint8_t access_mode(const std::string& text) {
+  if (text == "r") return kRead;
+  if (text == "w") return kWrite;
+  return text == "rw" ? kReadWrite : 0;
+}
+
+Status read_field(const std::string& kernel, const JsonValue& json, ParameterField& field) {
+  field.name = json["name"].text();
+  field.offset = static_cast<uint32_t>(json["offset"].number_or(0));
+  field.is_buffer = json["type"].text() == "buf";
+  field.is_optional = json["optional"].bool_or(false);
+  field.access = access_mode(json["access"].text());
+  if (!field.name.empty() && (!field.is_buffer || field.access != 0)) return {};
+  return Status::argument("manifest: kernel " + kernel + " has a field without name or access",
+                          kRebuild);
+}
+
+Status read_layout(const JsonValue& json, KernelLayout& layout) {
+  layout.name = json["name"].text();
+  layout.entry = json["cpuEntry"].text(layout.name);
+  layout.struct_name = json["struct"].text();
+  layout.bytes = static_cast<uint32_t>(json["bytes"].number_or(0));
+  layout.waits = json["pdl"]["waits"].bool_or(false);
+  layout.triggers = json["pdl"]["triggers"].bool_or(false);
+  const std::vector<JsonValue>& block = json["block"].items;
+  uint32_t* sizes[] = {&layout.block.x, &layout.block.y, &layout.block.z};
+  for (size_t i = 0; i < block.size() && i < 3; ++i) {
+    *sizes[i] = static_cast<uint32_t>(block[i].number_or(1));
+  }
+  for (const JsonValue& item : json["fields"].items) {
+    ParameterField field;
+    Status status = read_field(layout.name, item, field);
+    if (!status.ok()) return status;
+    if (field.offset + (field.is_buffer ? sizeof(void*) : 4) > layout.bytes) {
+      return Status::error("CRT_PARAMS_LAYOUT", 0,
+                           "kernel " + layout.name + ": field " + field.name + " at offset " +
+                               std::to_string(field.offset) + " does not fit into " +
+                               std::to_string(layout.bytes) + " bytes",
+                           kRebuild);
+    }
+    layout.fields.push_back(std::move(field));
+  }
+  if (layout.name.empty() || layout.bytes == 0 || layout.fields.size() > 64) {
+    return Status::argument("manifest: kernel `" + layout.name +
+                                "` needs a name, a size and at most 64 fields",
+                            kRebuild);
+  }
+  return {};
+}
+
+}  // namespace
+
+Kernel::Kernel(Ref<Module> module, const KernelLayout& layout, void* entry)
+    : Record(kKind), module_(std::move(module)), layout_(layout), entry_(entry) {}
+
+Module::Module(Ref<Runtime> runtime, std::string package, std::vector<KernelLayout> layouts)
+    : Record(kKind),
+      runtime_(std::move(runtime)),
+      package_(std::move(package)),
+      layouts_(std::move(layouts)) {
+  runtime_->live().add(kKind);
+}
+
+Module::~Module() { runtime_->live().remove(kKind); }
+
+Status Module::load(Runtime& runtime, const std::string& manifest, const std::string& directory,
+                    Ref<Module>& module) {
+  JsonValue json;
+  std::string error;
+  if (!parse_json(manifest, json, error)) {
+    return Status::argument("the manifest in " + directory + " is " + error, kRebuild);
+  }
+  if (json["abi"].number_or(0) != CRT_ABI_VERSION) {
+    return Status::error("CRT_PARAMS_LAYOUT", 0,
+                         "the manifest in " + directory + " has ABI " +
+                             std::to_string(static_cast<int>(json["abi"].number_or(0))) +
+                             ", this runtime " + std::to_string(CRT_ABI_VERSION),
+                         kRebuild);
+  }
+  std::vector<KernelLayout> layouts;
+  for (const JsonValue& item : json["kernels"].items) {
+    layouts.emplace_back();
+    Status status = read_layout(item, layouts.back());
+    if (!status.ok()) return status;
+  }
+  auto loaded =
+      make_ref<Module>(Ref<Runtime>(&runtime), json["package"].text(), std::move(layouts));
+  Status status = runtime.backend().load_image(json, directory, loaded->layouts_, loaded->image_);
+  if (status.ok()) module = std::move(loaded);
+  return status;
+}
+
+Ref<Kernel> Module::kernel(const std::string& name) {
+  for (const KernelLayout& layout : layouts_) {
+    if (layout.name != name) continue;
+    void* entry = image_->entry(layout);
+    if (entry == nullptr) return nullptr;
+    return make_ref<Kernel>(Ref<Module>(this), layout, entry);
+  }
+  return nullptr;
+}
+
+}  // namespace cuda_runtime::core

@@ -1,0 +1,88 @@
+// A loaded kernel package: its artefact and the layouts that its manifest states.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/json.h"
+#include "core/base/record.h"
+#include "core/base/status.h"
+#include "core/launch_config.h"
+
+namespace cuda_runtime::core {
+
+class Runtime;
+class Module;
+
+/// One field of a parameter struct, in the order of the manifest.
+struct ParameterField {
+  std::string name;
+  uint32_t offset = 0;
+  bool is_buffer = false;
+  bool is_optional = false;
+  uint8_t access = 0;  // AccessMode, buffers only
+};
+
+/// A kernel as a manifest describes it.
+struct KernelLayout {
+  std::string name;
+  std::string entry;  // symbol of the CPU function
+  std::string struct_name;
+  uint32_t bytes = 0;
+  std::vector<ParameterField> fields;
+  Dim3 block;  // the largest it was compiled for
+  bool waits = false;
+  bool triggers = false;
+};
+
+class Kernel : public Record {
+ public:
+  static constexpr Kind kKind = Kind::kKernel;
+
+  Kernel(Ref<Module> module, const KernelLayout& layout, void* entry);
+
+  const std::string& name() const { return layout_.name; }
+  const KernelLayout& layout() const { return layout_; }
+  Module& module() const { return *module_; }
+  /// The backend's own: on the CPU the function.
+  void* entry() const { return entry_; }
+
+ private:
+  const Ref<Module> module_;  // code stays mapped while a kernel is referenced (L16)
+  const KernelLayout& layout_;
+  void* const entry_;
+};
+
+/// The artefact of a module on one backend.
+class ModuleImage {
+ public:
+  virtual ~ModuleImage() = default;
+  /// Null when the artefact lacks the kernel.
+  virtual void* entry(const KernelLayout& layout) = 0;
+};
+
+class Module : public Record {
+ public:
+  static constexpr Kind kKind = Kind::kModule;
+
+  Module(Ref<Runtime> runtime, std::string package, std::vector<KernelLayout> layouts);
+  ~Module() override;
+
+  /// Parses a manifest and loads this backend's artefact from `directory`.
+  static Status load(Runtime& runtime, const std::string& manifest, const std::string& directory,
+                     Ref<Module>& module);
+
+  Runtime& runtime() const { return *runtime_; }
+  const std::string& package() const { return package_; }
+  const std::vector<KernelLayout>& layouts() const { return layouts_; }
+  /// Null when the module has no such kernel on this backend.
+  Ref<Kernel> kernel(const std::string& name);
+
+ private:
+  const Ref<Runtime> runtime_;
+  const std::string package_;
+  const std::vector<KernelLayout> layouts_;
+  std::unique_ptr<ModuleImage> image_;
+};
+
+}  // namespace cuda_runtime::core

@@ -1,0 +1,169 @@
+#include "core/runtime.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/backends.h"
+#include "core/stream/stream.h"
+
+namespace cuda_runtime::core {
+namespace {
+
+constexpr int kGreatestPriority = -5;  // as on CUDA devices; lower numbers run first
+
+/// Open runtimes by backend and options. Raw pointers: a runtime leaves when it ends.
+struct Registry {
+  Mutex mutex;
+  std::map<std::string, Runtime*> open;
+};
+
+Registry& registry() {
+  static Registry* const instance = new Registry();
+  return *instance;
+}
+
+}  // namespace
+
+Status RuntimeOptions::parse(const std::string& text, RuntimeOptions& options) {
+  JsonValue json;
+  std::string error;
+  if (!parse_json(text.empty() ? "{}" : text, json, error)) {
+    return Status::argument("`options` is " + error);
+  }
+  const JsonValue& cpu = json["cpu"];
+  options.guards = json["guards"].bool_or(true);
+  options.strict_events = json["strictEvents"].bool_or(false);
+  options.cpu_level = cpu["level"].text();
+  options.threads = static_cast<uint32_t>(cpu["threads"].number_or(0));
+  options.max_threads = static_cast<uint32_t>(cpu["maxThreads"].number_or(0));
+  options.schedule = cpu["schedule"].text("parallel");
+  options.seed = static_cast<uint64_t>(cpu["seed"].number_or(0));
+  options.race_check = cpu["raceCheck"].bool_or(false);
+  options.poison = cpu["poison"].bool_or(false);
+  options.pdl = cpu["pdl"].text("earliest");
+  options.strict_pdl = cpu["strictPdl"].bool_or(false);
+  options.limit_bytes = static_cast<uint64_t>(cpu["limitBytes"].number_or(0));
+  options.hang_ms = static_cast<uint64_t>(cpu["hangMs"].number_or(0));
+  return {};
+}
+
+Runtime::Runtime(RuntimeOptions options, std::unique_ptr<Backend> backend)
+    : Record(kKind),
+      options_(std::move(options)),
+      races_(options_.race_check),
+      backend_(std::move(backend)) {}
+
+Runtime::~Runtime() {
+  LockGuard lock(registry().mutex);
+  std::erase_if(registry().open, [&](const auto& entry) { return entry.second == this; });
+}
+
+Status Runtime::open(const std::string& backend, const std::string& text, Ref<Runtime>& runtime) {
+  const std::string key = backend + text;
+  LockGuard lock(registry().mutex);
+  const auto found = registry().open.find(key);
+  if (found != registry().open.end() && found->second->try_retain()) {
+    runtime = adopt_ref(found->second);
+    return {};
+  }
+  RuntimeOptions options;
+  Status status = RuntimeOptions::parse(text, options);
+  if (!status.ok()) return status;
+  status = open_backend(backend, options, runtime);
+  if (status.ok()) registry().open[key] = runtime.get();
+  return status;
+}
+
+void Runtime::add_stream(Stream& stream) {
+  LockGuard lock(streams_mutex_);
+  streams_.push_back(&stream);
+}
+
+void Runtime::remove_stream(Stream& stream) {
+  LockGuard lock(streams_mutex_);
+  std::erase(streams_, &stream);
+  if (legacy_ == &stream) legacy_ = nullptr;
+}
+
+Ref<Stream> Runtime::create_stream(int priority, bool blocking, std::string name) {
+  const int clamped = std::clamp(priority, kGreatestPriority, 0);
+  return make_ref<Stream>(Ref<Runtime>(this),
+                          blocking ? StreamType::kBlocking : StreamType::kNonBlocking, clamped,
+                          std::move(name));
+}
+
+Ref<Stream> Runtime::legacy_stream() {
+  LockGuard lock(mutex_);
+  {
+    LockGuard streams_lock(streams_mutex_);
+    if (legacy_ != nullptr && legacy_->try_retain()) return adopt_ref(legacy_);
+  }
+  auto stream = make_ref<Stream>(Ref<Runtime>(this), StreamType::kLegacy, 0, "legacy");
+  LockGuard streams_lock(streams_mutex_);
+  legacy_ = stream.get();
+  return stream;
+}
+
+Status Runtime::allocate(uint64_t bytes, std::string label, bool is_host, Ref<Buffer>& buffer) {
+  uint8_t* data = nullptr;
+  Status status = backend_->allocate(bytes, label, data);
+  if (!status.ok()) return status;
+  buffer = make_ref<Buffer>(is_host ? Kind::kHostBuffer : Kind::kBuffer, Ref<Runtime>(this), data,
+                            bytes, std::move(label));
+  return {};
+}
+
+void Runtime::note_module(const std::string& package) {
+  LockGuard lock(mutex_);
+  if (std::find(modules_.begin(), modules_.end(), package) == modules_.end()) {
+    modules_.push_back(package);
+  }
+}
+
+std::string Runtime::describe() {
+  JsonWriter json;
+  json.begin_object();
+  json.field("backend", backend_->name());
+  json.field("guards", options_.guards);
+  backend_->describe(json);
+  json.key("modules");
+  json.begin_array();
+  {
+    LockGuard lock(mutex_);
+    for (const std::string& package : modules_) json.value(package);
+  }
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
+std::string Runtime::device_info() {
+  JsonWriter json;
+  json.begin_object();
+  backend_->describe_device(json);
+  json.key("priorityRange");
+  json.begin_object();
+  json.field("least", int64_t{0});
+  json.field("greatest", static_cast<int64_t>(kGreatestPriority));
+  json.end_object();
+  json.end_object();
+  return json.take();
+}
+
+std::string Runtime::statistics() {
+  constexpr Kind kKinds[] = {Kind::kBuffer, Kind::kStream, Kind::kEvent,     Kind::kExec,
+                             Kind::kGraph,  Kind::kModule, Kind::kHostBuffer};
+  JsonWriter json;
+  json.begin_object();
+  json.key("live");
+  json.begin_object();
+  for (const Kind kind : kKinds) json.field(kind_name(kind), live_.of(kind));
+  json.end_object();
+  json.field("operations", operations.load());
+  json.field("graphLaunches", graph_launches.load());
+  backend_->statistics(json);
+  json.end_object();
+  return json.take();
+}
+
+}  // namespace cuda_runtime::core

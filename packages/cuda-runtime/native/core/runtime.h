@@ -1,0 +1,111 @@
+// A backend opened with certain options. Process-wide: environments that open the same options share
+// it, so that handles can be exchanged between workers.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/backend.h"
+#include "core/base/mutex.h"
+#include "core/base/record.h"
+#include "core/base/status.h"
+#include "core/check/race_check.h"
+#include "core/check/trace.h"
+
+namespace cuda_runtime::core {
+
+class Stream;
+class CaptureSequence;
+
+/// Options of `openRuntime` (`NativeOpenOptions`); 0 and "" mean the default.
+struct RuntimeOptions {
+  bool guards = true;
+  bool strict_events = false;
+  std::string cpu_level;
+  uint32_t threads = 0;
+  uint32_t max_threads = 0;
+  std::string schedule = "parallel";
+  uint64_t seed = 0;
+  bool race_check = false;
+  bool poison = false;
+  std::string pdl = "earliest";
+  bool strict_pdl = false;
+  uint64_t limit_bytes = 0;
+  uint64_t hang_ms = 0;
+
+  static Status parse(const std::string& json, RuntimeOptions& options);
+};
+
+/// Objects alive by kind, with or without a handle.
+class LiveCounts {
+ public:
+  void add(Kind kind) { ++counts_[static_cast<size_t>(kind)]; }
+  void remove(Kind kind) { --counts_[static_cast<size_t>(kind)]; }
+  int64_t of(Kind kind) const { return counts_[static_cast<size_t>(kind)]; }
+
+ private:
+  std::array<std::atomic<int64_t>, 16> counts_{};
+};
+
+class Runtime : public Record {
+ public:
+  static constexpr Kind kKind = Kind::kRuntime;
+
+  Runtime(RuntimeOptions options, std::unique_ptr<Backend> backend);
+  ~Runtime() override;
+
+  /// The runtime opened with this backend and these options, a new one if there is none.
+  static Status open(const std::string& backend, const std::string& options, Ref<Runtime>& runtime);
+
+  const RuntimeOptions& options() const { return options_; }
+  Backend& backend() const { return *backend_; }
+  LiveCounts& live() { return live_; }
+  RaceCheck& races() { return races_; }
+  Trace& trace() { return trace_; }
+  /// Guards the capture state, events and stream lists; held during a call, never while waiting.
+  Mutex& mutex() { return mutex_; }
+
+  Ref<Stream> create_stream(int priority, bool blocking, std::string name);
+  Ref<Stream> legacy_stream();
+  Status allocate(uint64_t bytes, std::string label, bool is_host, Ref<Buffer>& buffer);
+
+  std::string describe();
+  std::string device_info();
+  std::string statistics();
+
+  /// Open capture sequences; needs the mutex.
+  std::vector<CaptureSequence*>& captures() { return captures_; }
+
+  // Streams register themselves. The list has its own lock, since a stream may end on any thread.
+  void add_stream(Stream& stream);
+  void remove_stream(Stream& stream);
+  /// Visits streams whose removal has not begun or is held up by this visit.
+  template <typename Visitor>
+  void each_stream(Visitor visitor) {
+    LockGuard lock(streams_mutex_);
+    for (Stream* stream : streams_) visitor(*stream);
+  }
+
+  std::atomic<uint64_t> operations{0};
+  std::atomic<uint64_t> graph_launches{0};
+  /// Packages loaded, for the report.
+  void note_module(const std::string& package);
+
+ private:
+  const RuntimeOptions options_;
+  LiveCounts live_;
+  Trace trace_;
+  RaceCheck races_;
+  Mutex mutex_;
+  Mutex streams_mutex_;
+  std::vector<Stream*> streams_;
+  std::vector<CaptureSequence*> captures_;
+  std::vector<std::string> modules_;
+  Stream* legacy_ = nullptr;
+  std::unique_ptr<Backend> backend_;
+};
+
+}  // namespace cuda_runtime::core

@@ -1,0 +1,21 @@
+// Where completions go: the JavaScript environment, or a test.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/ref.h"
+
+namespace cuda_runtime::core {
+
+/// Called from any thread; must not call back into the runtime. Calls after the environment's end
+/// are dropped by the sink.
+class CompletionSink : public RefCounted {
+ public:
+  /// `status` is empty when all went well, else JSON of a NativeFault.
+  virtual void post(int64_t token, std::string status) = 0;
+  /// Keeps the bytes of a read until JavaScript takes them.
+  virtual void stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) = 0;
+};
+
+}  // namespace cuda_runtime::core

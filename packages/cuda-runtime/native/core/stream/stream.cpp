@@ -1,0 +1,214 @@
+#include "core/stream/stream.h"
+
+#include "core/graph/capture_rules.h"
+#include "core/runtime.h"
+
+namespace cuda_runtime::core {
+namespace {
+
+std::atomic<uint64_t> next_stream_id{1};
+
+Status timed_out(const Stream& stream, int64_t timeout_ms) {
+  return Status::error("CRT_DEADLOCK", kNotReady,
+                       "the stream is not idle after " + std::to_string(timeout_ms) + " ms",
+                       "Wait longer, or look for a kernel that waits for something later")
+      .on_stream(stream.display_name());
+}
+
+}  // namespace
+
+Stream::Stream(Ref<Runtime> runtime, StreamType type, int priority, std::string name)
+    : Record(kKind),
+      runtime_(std::move(runtime)),
+      type_(type),
+      id_(next_stream_id.fetch_add(1)),
+      priority_(priority),
+      display_name_((name.empty() ? "stream" : name) + "#" + std::to_string(id_)) {
+  queue_ = backend().make_queue(*this);
+  runtime_->live().add(kKind);
+  runtime_->add_stream(*this);
+}
+
+Stream::~Stream() {
+  runtime_->remove_stream(*this);
+  runtime_->live().remove(kKind);
+}
+
+void Stream::on_handle_released() {
+  LockGuard lock(runtime_->mutex());
+  leave_capture(*this);
+}
+
+Backend& Stream::backend() const { return runtime_->backend(); }
+
+Status Stream::submit(Ref<Work> work) {
+  LockGuard lock(runtime_->mutex());
+  Status status = check_submission(*this);
+  if (!status.ok()) return status;
+  if (capture) return add_node(*this, std::move(work));
+  if (!runtime_->races().is_enabled()) {
+    backend().enqueue(*this, std::move(work));
+    return {};
+  }
+  const Ref<Work> kept = work;
+  const Ref<Ticket> ticket = backend().enqueue(*this, std::move(work));
+  runtime_->races().submitted(*this, *kept, *ticket);
+  return {};
+}
+
+Status Stream::submit_eager(Ref<Work> work, const char* what) {
+  {
+    LockGuard lock(runtime_->mutex());
+    if (capture && capture->state == CaptureState::kActive) {
+      return Status::error("CRT_CAPTURE_UNSUPPORTED", kStreamCaptureUnsupported,
+                           std::string(what) + " JavaScript memory cannot be recorded in a graph",
+                           "Move it out of the capture, or copy from a host buffer")
+          .on_stream(display_name())
+          .in_capture(capture->id);
+    }
+  }
+  return submit(std::move(work));
+}
+
+Status Stream::synchronize(Ref<CompletionSink> sink, int64_t token) {
+  LockGuard lock(runtime_->mutex());
+  Status status = check_stream_query(*this, "synchronising a stream");
+  if (!status.ok()) return status;
+  MarkRequest request;
+  request.sink = std::move(sink);
+  request.token = token;
+  request.api = "stream.synchronize";
+  const Ref<Ticket> ticket = backend().mark(*this, request);
+  runtime_->races().marked(*this, *ticket);
+  runtime_->races().host_waited(*ticket);
+  return {};
+}
+
+Status Stream::synchronize_blocking(int64_t timeout_ms) {
+  Ref<Ticket> ticket;
+  {
+    LockGuard lock(runtime_->mutex());
+    Status status = check_stream_query(*this, "synchronising a stream");
+    if (!status.ok()) return status;
+    ticket = backend().mark(*this, {});
+    runtime_->races().marked(*this, *ticket);
+  }
+  if (!backend().wait_blocking(*ticket, timeout_ms)) return timed_out(*this, timeout_ms);
+  runtime_->races().host_waited(*ticket);
+  return backend().take_fault();
+}
+
+Status Stream::is_idle(bool& idle) {
+  LockGuard lock(runtime_->mutex());
+  Status status = check_stream_query(*this, "querying a stream");
+  if (!status.ok()) return status;
+  idle = !backend().tail(*this);
+  return {};
+}
+
+Status Stream::capture_status(int& status, uint64_t& id) {
+  LockGuard lock(runtime_->mutex());
+  status = 0;
+  id = 0;
+  if (capture) {
+    status = capture->state == CaptureState::kActive ? 1 : 2;
+    id = capture->id;
+  }
+  return {};
+}
+
+Status Stream::wait_stream(Stream& other) {
+  if (&other.runtime() != runtime_.get()) {
+    return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
+                         "the streams belong to different runtimes", "Open one runtime");
+  }
+  if (&other == this) return {};
+  LockGuard lock(runtime_->mutex());
+  for (Stream* stream : {&other, this}) {
+    Status status = check_submission(*stream);
+    if (!status.ok()) return status;
+  }
+  if (other.capture) return wait_captured(*other.capture, Frontier(other.frontier));
+  if (capture) {
+    return refuse(*runtime_, capture.get(),
+                  Status::error("CRT_CAPTURE_ISOLATION", kStreamCaptureIsolation,
+                                "inside a capture the stream cannot wait for " +
+                                    other.display_name() + ", which is not part of it",
+                                "Let " + other.display_name() +
+                                    " wait for this stream first, or wait before the capture"))
+        .on_stream(display_name());
+  }
+  MarkRequest plain;
+  Ref<Ticket> ticket = backend().tail(other);
+  if (runtime_->races().is_enabled() || (ticket && other.is_legacy())) {
+    ticket = backend().mark(other, plain);
+    runtime_->races().marked(other, *ticket);
+  }
+  if (!ticket) return {};
+  backend().wait(*this, *ticket);
+  runtime_->races().waited(*this, *ticket);
+  return {};
+}
+
+Status Stream::wait_captured(CaptureSequence& sequence, const Frontier& snapshot) {
+  if (is_legacy()) {
+    return refuse(*runtime_, &sequence,
+                  Status::error("CRT_CAPTURE_UNSUPPORTED", kStreamCaptureImplicit,
+                                "the legacy stream cannot take part in a capture",
+                                "Use a stream of your own"));
+  }
+  if (!capture) {
+    join_capture(*this, sequence, snapshot);
+    return {};
+  }
+  if (capture.get() == &sequence) {
+    merge_frontier(*this, snapshot);
+    return {};
+  }
+  Status status = Status::error("CRT_CAPTURE_MERGE", kStreamCaptureMerge,
+                                "two captures cannot be joined: " + std::to_string(capture->id) +
+                                    " and " + std::to_string(sequence.id),
+                                "Capture both parts in one capture");
+  invalidate(*capture, status);
+  invalidate(sequence, status);
+  return std::move(status).on_stream(display_name()).in_capture(capture->id);
+}
+
+Status Stream::begin_capture(int mode) {
+  LockGuard lock(runtime_->mutex());
+  return core::begin_capture(*this, mode);
+}
+
+Status Stream::end_capture(Ref<Graph>& graph) {
+  LockGuard lock(runtime_->mutex());
+  return core::end_capture(*this, graph);
+}
+
+void Stream::abort_capture() {
+  LockGuard lock(runtime_->mutex());
+  core::abort_capture(*this);
+}
+
+Status synchronize_device(Runtime& runtime) {
+  std::vector<Ref<Ticket>> tickets;
+  {
+    LockGuard lock(runtime.mutex());
+    Status status = check_device_synchronize(runtime);
+    if (!status.ok()) return status;
+    std::vector<Ref<Stream>> streams;
+    runtime.each_stream([&](Stream& stream) {
+      if (stream.try_retain()) streams.push_back(adopt_ref(&stream));
+    });
+    for (const Ref<Stream>& stream : streams) {
+      tickets.push_back(runtime.backend().mark(*stream, {}));
+      runtime.races().marked(*stream, *tickets.back());
+    }
+  }
+  for (const Ref<Ticket>& ticket : tickets) {
+    runtime.backend().wait_blocking(*ticket, -1);
+    runtime.races().host_waited(*ticket);
+  }
+  return runtime.backend().take_fault();
+}
+
+}  // namespace cuda_runtime::core

@@ -1,0 +1,78 @@
+// What an operation does, without where and when: the same object is submitted to a stream or
+// becomes a graph node. Immutable once submitted.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/base/inline_vector.h"
+#include "core/launch_config.h"
+#include "core/memory/buffer.h"
+#include "core/module.h"
+#include "core/stream/completion_sink.h"
+
+namespace cuda_runtime::core {
+
+class Event;
+
+enum class WorkKind : uint8_t {
+  kKernel,
+  kCopy,
+  kFill,
+  kWrite,        // bytes taken from JavaScript at the call
+  kRead,         // bytes staged for JavaScript
+  kNotify,       // posts a token, holds nothing
+  kEventRecord,  // external record, graphs only
+  kEventWait,    // external wait, graphs only
+};
+
+const char* work_kind_name(WorkKind kind);
+
+/// The parameter struct of a launch; most fit without an allocation.
+class ParameterBlock {
+ public:
+  uint8_t* resize(uint32_t bytes) {
+    bytes_ = bytes;
+    if (bytes > sizeof inline_) heap_ = std::make_unique<uint64_t[]>((bytes + 7) / 8);
+    return data();
+  }
+  uint8_t* data() { return heap_ ? reinterpret_cast<uint8_t*>(heap_.get()) : inline_; }
+  const uint8_t* data() const {
+    return heap_ ? reinterpret_cast<const uint8_t*>(heap_.get()) : inline_;
+  }
+  uint32_t bytes() const { return bytes_; }
+
+ private:
+  alignas(16) uint8_t inline_[192];
+  std::unique_ptr<uint64_t[]> heap_;
+  uint32_t bytes_ = 0;
+};
+
+struct Work : public RefCounted {
+  explicit Work(WorkKind work_kind);
+  ~Work() override;
+
+  const WorkKind kind;
+  uint8_t fill_byte = 0;
+  Ref<Kernel> kernel;
+  LaunchConfig config;
+  ParameterBlock params;
+  InlineVector<Access, 6> accesses;  // retains the buffers; copy: destination, source
+  uint8_t* to = nullptr;
+  const uint8_t* from = nullptr;
+  uint64_t bytes = 0;
+  std::unique_ptr<uint8_t[]> staged;  // kWrite
+  Ref<CompletionSink> sink;           // kRead, kNotify
+  int64_t token = 0;
+  Ref<Event> event;  // kEventRecord, kEventWait
+
+  bool is_programmatic() const {
+    return kind == WorkKind::kKernel && (config.flags & kProgrammatic) != 0;
+  }
+  /// Kernel name, or what kind of operation it is.
+  std::string label() const {
+    return kind == WorkKind::kKernel ? kernel->name() : work_kind_name(kind);
+  }
+};
+
+}  // namespace cuda_runtime::core

@@ -1,0 +1,229 @@
+#include "cpu/backend.h"
+
+#include "core/stream/event.h"
+#include "cpu/device_report.h"
+#include "cpu/image.h"
+#include "cpu/level.h"
+
+namespace cuda_runtime::cpu {
+namespace {
+
+using core::Ref;
+using core::Runtime;
+using core::Status;
+using core::Stream;
+using core::Ticket;
+using core::Work;
+using core::WorkKind;
+
+constexpr uint32_t kDefaultMaxThreads = 32;
+
+CpuQueue& queue_of(Stream& stream) { return static_cast<CpuQueue&>(stream.queue()); }
+
+Operation& operation_of(Ticket& ticket) { return static_cast<Operation&>(ticket); }
+
+template <typename T>
+struct Choice {
+  const char* name;
+  T value;
+};
+
+template <typename T, size_t N>
+Status choose(const char* option, const std::string& text, const Choice<T> (&choices)[N], T& value) {
+  std::string known;
+  for (const Choice<T>& choice : choices) {
+    if (text == choice.name) {
+      value = choice.value;
+      return {};
+    }
+    known += (known.empty() ? "" : ", ") + std::string(choice.name);
+  }
+  return Status::argument(std::string("`cpu.") + option + "` is `" + text + "`, expected " + known);
+}
+
+Status read_options(const core::RuntimeOptions& options, SchedulerOptions& result) {
+  constexpr Choice<Schedule> kSchedules[] = {{"parallel", Schedule::kParallel},
+                                             {"serial", Schedule::kSerial},
+                                             {"random", Schedule::kRandom},
+                                             {"adversarial", Schedule::kAdversarial}};
+  constexpr Choice<PdlPolicy> kPolicies[] = {{"earliest", PdlPolicy::kEarliest},
+                                             {"latest", PdlPolicy::kLatest},
+                                             {"random", PdlPolicy::kRandom}};
+  Status status = choose("schedule", options.schedule, kSchedules, result.schedule);
+  if (status.ok()) status = choose("pdl", options.pdl, kPolicies, result.pdl);
+  if (status.ok()) status = choose_level(options.cpu_level, result.level);
+  result.seed = options.seed;
+  result.threads = options.threads != 0 ? options.threads : usable_processors();
+  result.max_threads = options.max_threads != 0 ? options.max_threads : kDefaultMaxThreads;
+  result.strict_pdl = options.strict_pdl;
+  return status;
+}
+
+}  // namespace
+
+Status CpuBackend::open(const core::RuntimeOptions& options, Ref<Runtime>& runtime) {
+  SchedulerOptions scheduler;
+  Status status = read_options(options, scheduler);
+  if (!status.ok()) return status;
+  auto backend = std::make_unique<CpuBackend>(scheduler, options);
+  CpuBackend& cpu = *backend;
+  runtime = core::make_ref<Runtime>(options, std::move(backend));
+  cpu.runtime_ = runtime.get();
+  cpu.scheduler_ = std::make_unique<Scheduler>(scheduler, runtime->trace());
+  return {};
+}
+
+CpuBackend::CpuBackend(const SchedulerOptions& scheduler, const core::RuntimeOptions& options)
+    : memory_(options.limit_bytes, options.poison), scheduler_options_(scheduler) {}
+
+void CpuBackend::describe(core::JsonWriter& json) {
+  json.field("level", level_name(scheduler_options_.level));
+  json.field("machineLevel", level_name(machine_level()));
+  json.field("threads", static_cast<uint64_t>(scheduler_options_.threads));
+  json.field("maxThreads", static_cast<uint64_t>(scheduler_options_.max_threads));
+  json.field("schedule", runtime_->options().schedule);
+  json.field("seed", scheduler_options_.seed);
+  json.field("pdl", runtime_->options().pdl);
+  json.field("raceCheck", runtime_->options().race_check);
+  json.field("poison", runtime_->options().poison);
+}
+
+void CpuBackend::describe_device(core::JsonWriter& json) {
+  report_device(json, scheduler_options_, memory_.limit());
+}
+
+void CpuBackend::statistics(core::JsonWriter& json) {
+  json.field("bytesInUse", memory_.in_use());
+  json.field("bytesPeak", memory_.peak());
+  json.field("bytesCached", memory_.cached());
+  json.field("executorThreads", static_cast<uint64_t>(scheduler_->executor().threads()));
+  json.field("kernelsWithoutWait", scheduler_->kernels_without_wait());
+}
+
+std::unique_ptr<core::StreamQueue> CpuBackend::make_queue(Stream&) {
+  return std::make_unique<CpuQueue>();
+}
+
+// The order of a stream, of the legacy stream against blocking ones, and of `extra`.
+void CpuBackend::append(Stream& stream, const Ref<Operation>& operation, Ticket* extra) {
+  CpuQueue& queue = queue_of(stream);
+  operation->stream = Ref<Stream>(&stream);
+  operation->stream_id = stream.id();
+  queue.pending.fetch_add(1);
+  core::InlineVector<Dependency, 4> before;
+  if (queue.tail && !queue.tail->is_complete()) {
+    const bool programmatic = operation->work && operation->work->is_programmatic() &&
+                              queue.tail->is_kernel;
+    before.push_back({queue.tail.get(), programmatic});
+  }
+  if (extra != nullptr) before.push_back({&operation_of(*extra), false});
+  core::InlineVector<Ref<Operation>, 2> kept;
+  if (stream.is_blocking() && legacy_tail_) before.push_back({legacy_tail_.get(), false});
+  if (stream.is_legacy()) {
+    runtime_->each_stream([&](Stream& other) {
+      if (!other.is_blocking() || !queue_of(other).tail) return;
+      kept.push_back(queue_of(other).tail);
+      before.push_back({kept.back().get(), false});
+    });
+  }
+  scheduler_->submit(*operation, before.begin(), before.size());
+  if (stream.is_legacy()) legacy_tail_ = operation;
+  queue.tail = operation;
+}
+
+Ref<Ticket> CpuBackend::enqueue(Stream& stream, Ref<Work> work) {
+  runtime_->operations.fetch_add(1, std::memory_order_relaxed);
+  const bool is_notify = work->kind == WorkKind::kNotify;
+  auto operation =
+      core::make_ref<Operation>(is_notify ? OperationType::kMark : OperationType::kWork);
+  if (is_notify) operation->notices.push_back({work->sink, work->token, ""});
+  if (work->kind == WorkKind::kRead) {
+    operation->notices.push_back({work->sink, work->token, "stream.read"});
+  }
+  operation->is_kernel = work->kind == WorkKind::kKernel;
+  const bool demanded = is_notify || work->kind == WorkKind::kRead;
+  operation->work = std::move(work);
+  append(stream, operation, nullptr);
+  if (demanded) scheduler_->executor().demand();
+  return operation;
+}
+
+Ref<Ticket> CpuBackend::mark(Stream& stream, const core::MarkRequest& request) {
+  auto operation = core::make_ref<Operation>(OperationType::kMark);
+  operation->timing = request.timing;
+  if (request.sink) operation->notices.push_back({request.sink, request.token, request.api});
+  append(stream, operation, nullptr);
+  if (request.sink) scheduler_->executor().demand();
+  return operation;
+}
+
+void CpuBackend::wait(Stream& stream, Ticket& ticket) {
+  if (ticket.is_complete()) return;
+  append(stream, core::make_ref<Operation>(OperationType::kMark), &ticket);
+}
+
+Ref<Ticket> CpuBackend::tail(Stream& stream) {
+  CpuQueue& queue = queue_of(stream);
+  if (!queue.tail || queue.tail->is_complete()) return nullptr;
+  return queue.tail;
+}
+
+uint64_t CpuBackend::pending(Stream& stream) { return queue_of(stream).pending.load(); }
+
+void CpuBackend::notify(Ticket& ticket, const core::MarkRequest& request) {
+  scheduler_->notify(operation_of(ticket), {request.sink, request.token, request.api});
+}
+
+bool CpuBackend::wait_blocking(Ticket& ticket, int64_t timeout_ms) {
+  return scheduler_->wait_blocking(operation_of(ticket), timeout_ms);
+}
+
+Status CpuBackend::take_fault() { return scheduler_->take_fault(); }
+
+Status CpuBackend::allocate(uint64_t bytes, const std::string& label, uint8_t*& data) {
+  return memory_.allocate(bytes, label, data);
+}
+
+void CpuBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string& label) {
+  memory_.release(data, bytes, label, &runtime_->races());
+}
+
+Status CpuBackend::load_image(const core::JsonValue& manifest, const std::string& directory,
+                              const std::vector<core::KernelLayout>& layouts,
+                              std::unique_ptr<core::ModuleImage>& image) {
+  return CpuImage::load(directory + "/" + manifest["cpu"].text(), layouts, image);
+}
+
+Status CpuBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) {
+  plan = std::make_unique<GraphPlan>(graph);
+  return {};
+}
+
+Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
+  runtime_->operations.fetch_add(1, std::memory_order_relaxed);
+  auto& plan = static_cast<GraphPlan&>(exec.plan());
+  auto operation = core::make_ref<Operation>(OperationType::kGraph);
+  operation->launch = std::make_unique<GraphLaunch>();
+  GraphLaunch& launch = *operation->launch;
+  launch.exec = Ref<core::Exec>(&exec);
+  launch.plan = &plan;
+  launch.number = exec.launches() + 1;
+  // Waits take what the events hold now; records replace it (CX27).
+  for (const uint32_t node : plan.event_waits) {
+    const Ref<Ticket>& ticket = plan.nodes[node].work->event->ticket;
+    if (ticket && !ticket->is_complete()) launch.waits.emplace_back(node, ticket);
+  }
+  for (const uint32_t node : plan.event_records) {
+    auto record = core::make_ref<Operation>(OperationType::kMark);
+    record->timing = true;
+    record->retain();  // released when the node has run
+    core::Event& event = *plan.nodes[node].work->event;
+    event.ticket = record;
+    event.sequence = nullptr;
+    launch.records.emplace_back(node, std::move(record));
+  }
+  append(stream, operation, exec.last_launch.get());
+  return operation;
+}
+
+}  // namespace cuda_runtime::cpu

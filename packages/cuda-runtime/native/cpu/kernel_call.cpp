@@ -1,0 +1,42 @@
+#include "cpu/kernel_call.h"
+
+#include "cpu/scheduler.h"
+
+namespace cuda_runtime::cpu {
+namespace {
+
+KernelCall& call_of(const CpuContext* context) { return *static_cast<KernelCall*>(context->state); }
+
+void parallel_for(const CpuContext* context, int64_t count, int64_t grain, CpuLoopBody body,
+                  void* argument) {
+  call_of(context).scheduler->pool().run(count, grain, body, argument);
+}
+
+void trigger(const CpuContext* context) {
+  const KernelCall& call = call_of(context);
+  call.scheduler->trigger(call);
+}
+
+void grid_dependency_sync(const CpuContext* context) {
+  KernelCall& call = call_of(context);
+  call.synced = true;
+  call.scheduler->grid_dependency_sync(call);
+}
+
+using KernelFunction = void (*)(const void* params, const CpuContext* context);
+
+}  // namespace
+
+void call_kernel(const core::Work& work, KernelCall& call) {
+  CpuContext context{};
+  context.abi = CRT_ABI_VERSION;
+  context.level = call.scheduler->options().level;
+  context.threads = call.scheduler->pool().threads();
+  context.state = &call;
+  context.parallel_for = parallel_for;
+  context.trigger = trigger;
+  context.grid_dependency_sync = grid_dependency_sync;
+  reinterpret_cast<KernelFunction>(work.kernel->entry())(work.params.data(), &context);
+}
+
+}  // namespace cuda_runtime::cpu

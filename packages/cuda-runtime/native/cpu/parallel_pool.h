@@ -1,0 +1,36 @@
+// The threads behind parallel_for, shared by all streams. A range is cut by (count, grain, threads)
+// alone; which thread runs a piece is left to timing.
+#pragma once
+
+#include <cstdint>
+
+#include "cuda_runtime/abi.h"
+
+#include <memory>
+
+namespace cuda_runtime::cpu {
+
+class ParallelPool {
+ public:
+  /// `threads` counts the caller of a loop, so that the pool makes one less.
+  explicit ParallelPool(uint32_t threads);
+  /// No loop may be running.
+  ~ParallelPool();
+
+  /// Runs body over [0, count); safe from several threads at once; nested calls run inline.
+  void run(int64_t count, int64_t grain, CpuLoopBody body, void* argument);
+  uint32_t threads() const { return threads_; }
+
+  /// Items in each piece but the last.
+  static int64_t piece_size(int64_t count, int64_t grain, uint32_t threads);
+
+ private:
+  struct Loop;
+  struct State;
+  static void thread_main(std::shared_ptr<State> state);
+
+  const uint32_t threads_;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace cuda_runtime::cpu

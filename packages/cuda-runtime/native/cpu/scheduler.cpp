@@ -1,0 +1,388 @@
+#include "cpu/scheduler.h"
+
+#include <cstring>
+
+#include "core/base/clock.h"
+
+namespace cuda_runtime::cpu {
+namespace {
+
+using core::LockGuard;
+using core::Work;
+using core::WorkKind;
+
+constexpr int64_t kWaitSpinNs = 20'000;  // a kernel looks this long for its predecessors' writes
+
+}  // namespace
+
+Scheduler::Scheduler(const SchedulerOptions& options, core::Trace& trace)
+    : options_(options),
+      trace_(trace),
+      coin_(options.seed),
+      pool_(options.threads),
+      executor_(options.schedule, options.seed, options.max_threads,
+                [this](Task task) { return run(task); }) {}
+
+// ---- submission -------------------------------------------------------------------------------
+
+void Scheduler::submit(Operation& operation, const Dependency* dependencies, size_t count) {
+  operation.retain();  // released when it is complete
+  Outcome outcome;
+  {
+    LockGuard lock(mutex_);
+    operation.number = ++submitted_;
+    for (size_t i = 0; i < count; ++i) {
+      Operation& before = *dependencies[i].operation;
+      if (before.is_complete()) continue;
+      const bool programmatic = dependencies[i].programmatic;
+      before.successors.push_back({&operation, nullptr, 0, programmatic});
+      if (!programmatic || !before.triggered) ++operation.start_pending;
+      if (programmatic) operation.finish_pending.fetch_add(1);
+    }
+    release_start(operation, outcome);
+    drain(outcome);
+  }
+  settle(outcome, false);
+}
+
+void Scheduler::notify(Operation& operation, Notice notice) {
+  {
+    LockGuard lock(mutex_);
+    if (!operation.is_complete()) {
+      operation.notices.push_back(std::move(notice));
+      notice.sink = nullptr;
+    }
+  }
+  if (notice.sink) notice.sink->post(notice.token, fault_text(notice));
+  executor_.demand();
+}
+
+bool Scheduler::wait_blocking(const Operation& operation, int64_t timeout_ms) {
+  executor_.demand();
+  if (operation.is_complete()) return true;
+  const int64_t deadline = core::now_ns() + timeout_ms * 1'000'000;
+  LockGuard lock(mutex_);
+  waiters_.fetch_add(1);
+  bool in_time = true;
+  while (!operation.is_complete() && in_time) {
+    if (timeout_ms < 0) {
+      progress_.wait(mutex_);
+    } else {
+      in_time = progress_.wait_until(mutex_, deadline);
+    }
+  }
+  waiters_.fetch_sub(1);
+  return operation.is_complete();
+}
+
+core::Status Scheduler::take_fault() {
+  if (!has_fault_.load(std::memory_order_acquire)) return {};
+  LockGuard lock(mutex_);
+  has_fault_.store(false);
+  return std::move(fault_);
+}
+
+std::string Scheduler::fault_text(const Notice& notice) {
+  if (*notice.api == '\0') return {};
+  const core::Status fault = take_fault();
+  return fault.ok() ? std::string() : core::to_json(fault.fault(), notice.api);
+}
+
+// ---- state changes of eager operations; the caller holds the mutex ------------------------------
+
+void Scheduler::release_start(Operation& operation, Outcome& outcome) {
+  if (--operation.start_pending != 0) return;
+  if (operation.type == OperationType::kMark) {
+    finish_operation(operation, outcome);
+  } else {
+    outcome.tasks.push_back({&operation, nullptr, 0, operation.number, operation.stream_id});
+  }
+}
+
+void Scheduler::finish_operation(Operation& operation, Outcome& outcome) {
+  if (operation.finish_pending.fetch_sub(1) == 1) outcome.completed.push_back(&operation);
+}
+
+void Scheduler::complete(Operation& operation, Outcome& outcome) {
+  finish_operation(operation, outcome);
+  drain(outcome);
+}
+
+// Completing an operation completes the marks behind it, and so on; a loop, since chains are long.
+void Scheduler::drain(Outcome& outcome) {
+  while (outcome.drained < outcome.completed.size()) {
+    complete_one(*outcome.completed[outcome.drained++], outcome);
+  }
+}
+
+void Scheduler::complete_one(Operation& operation, Outcome& outcome) {
+  operation.mark_complete(operation.timing ? core::now_ns() : 0);
+  for (Notice& notice : operation.notices) outcome.notices.push_back(std::move(notice));
+  operation.notices.clear();
+  for (const Successor& successor : operation.successors) {
+    if (successor.operation == nullptr) {
+      if (successor.plan->runs[successor.node].start.fetch_sub(1) == 1) {
+        outcome.tasks.push_back(node_task(*successor.plan, successor.node));
+      }
+      continue;
+    }
+    if (!successor.programmatic || !operation.triggered) {
+      release_start(*successor.operation, outcome);
+    }
+    if (successor.programmatic) finish_operation(*successor.operation, outcome);
+  }
+  operation.successors.clear();
+  if (waiters_.load() > 0) progress_.notify_all();
+}
+
+// ---- what follows a state change; without the mutex ---------------------------------------------
+
+Task Scheduler::hand_out(core::InlineVector<Task, 4>& tasks, bool on_executor) {
+  if (tasks.empty()) return {};
+  const bool keeps_one = on_executor && executor_.continues_inline();
+  executor_.push(tasks.begin() + (keeps_one ? 1 : 0), tasks.size() - (keeps_one ? 1 : 0));
+  return keeps_one ? tasks[0] : Task{};
+}
+
+// Releases last: that may end the runtime, and this scheduler with it.
+Task Scheduler::settle(Outcome& outcome, bool on_executor) {
+  const Task next = hand_out(outcome.tasks, on_executor);
+  for (const Notice& notice : outcome.notices) notice.sink->post(notice.token, fault_text(notice));
+  for (Operation* operation : outcome.completed) {
+    operation->work = nullptr;
+    operation->launch = nullptr;
+    if (operation->stream) {
+      static_cast<CpuQueue&>(operation->stream->queue()).pending.fetch_sub(1);
+      const core::Ref<core::Stream> last = std::move(operation->stream);
+    }
+    operation->release();
+  }
+  return next;
+}
+
+void Scheduler::wake_waiters() {
+  if (waiters_.load() == 0) return;
+  LockGuard lock(mutex_);
+  progress_.notify_all();
+}
+
+// ---- running ------------------------------------------------------------------------------------
+
+Task Scheduler::run(Task task) {
+  if (task.plan != nullptr) return run_node(*task.plan, task.node);
+  if (task.operation->type == OperationType::kGraph) return start_graph(*task.operation);
+  return run_operation(*task.operation);
+}
+
+Task Scheduler::run_operation(Operation& operation) {
+  KernelCall call{this, &operation, nullptr, 0, false};
+  trace_work(*operation.work, call);
+  Outcome outcome;
+  {
+    LockGuard lock(mutex_);
+    complete(operation, outcome);
+  }
+  return settle(outcome, true);
+}
+
+Task Scheduler::start_graph(Operation& operation) {
+  GraphPlan& plan = *operation.launch->plan;
+  plan.start(operation);
+  core::InlineVector<Task, 4> tasks;
+  // Roots are handed out by their count alone: a root may also have an external wait.
+  for (const uint32_t root : plan.roots) {
+    if (plan.runs[root].start.load() == 0) tasks.push_back(node_task(plan, root));
+  }
+  for (const auto& [node, ticket] : operation.launch->waits) {
+    auto& before = static_cast<Operation&>(*ticket);
+    LockGuard lock(mutex_);
+    if (!before.is_complete()) {
+      before.successors.push_back({nullptr, &plan, node, false});
+    } else if (plan.runs[node].start.fetch_sub(1) == 1) {
+      tasks.push_back(node_task(plan, node));
+    }
+  }
+  const Task next = hand_out(tasks, true);
+  return plan.remaining.fetch_sub(1) == 1 ? finish_graph(operation) : next;
+}
+
+Task Scheduler::finish_graph(Operation& launch) {
+  Outcome outcome;
+  {
+    LockGuard lock(mutex_);
+    complete(launch, outcome);
+  }
+  return settle(outcome, true);
+}
+
+Task Scheduler::node_task(GraphPlan& plan, uint32_t node) const {
+  return {nullptr, &plan, node, plan.launch->number, plan.graph.nodes()[node].stream_id};
+}
+
+Task Scheduler::run_node(GraphPlan& plan, uint32_t node) {
+  KernelCall call{this, plan.launch, &plan, node, false};
+  trace_work(*plan.nodes[node].work, call);
+  return finish_node(plan, node);
+}
+
+Task Scheduler::finish_node(GraphPlan& plan, uint32_t node) {
+  // With a programmatic predecessor still running, that one's end completes this node.
+  if (plan.runs[node].finish.fetch_sub(1) != 1) return {};
+  Operation& launch = *plan.launch;
+  core::InlineVector<Task, 4> tasks;
+  core::InlineVector<uint32_t, 4> finished;
+  finished.push_back(node);
+  for (size_t i = 0; i < finished.size(); ++i) {
+    const PlanNode& done = plan.nodes[finished[i]];
+    const bool triggers =
+        done.has_programmatic && !plan.runs[finished[i]].triggered.exchange(true);
+    for (uint32_t s = 0; s < done.successors; ++s) {
+      const PlanSuccessor& successor = plan.successors[done.first_successor + s];
+      NodeRun& run = plan.runs[successor.node];
+      if ((!successor.programmatic || triggers) && run.start.fetch_sub(1) == 1) {
+        tasks.push_back(node_task(plan, successor.node));
+      }
+      if (successor.programmatic && run.finish.fetch_sub(1) == 1) {
+        finished.push_back(successor.node);
+      }
+    }
+    if (done.has_programmatic) wake_waiters();
+  }
+  const Task next = hand_out(tasks, true);
+  const auto count = static_cast<uint32_t>(finished.size());
+  return plan.remaining.fetch_sub(count) == count ? finish_graph(launch) : next;
+}
+
+void Scheduler::trace_work(const Work& work, KernelCall& call) {
+  if (!trace_.is_on()) return run_work(work, call);
+  core::Span span;
+  span.name = work.label();
+  span.kind = work.kind;
+  span.graph = call.plan != nullptr;
+  span.node = call.node;
+  span.launch = call.plan != nullptr ? call.operation->launch->number : call.operation->number;
+  span.stream = call.plan != nullptr ? call.plan->graph.nodes()[call.node].stream_name
+                                     : call.operation->stream->display_name();
+  span.thread = static_cast<uint64_t>(pthread_self());
+  span.start_ns = core::now_ns();
+  run_work(work, call);
+  span.end_ns = core::now_ns();
+  trace_.add(std::move(span));
+}
+
+void Scheduler::run_work(const Work& work, KernelCall& call) {
+  switch (work.kind) {
+    case WorkKind::kKernel:
+      call_kernel(work, call);
+      kernel_ended(call, work);
+      break;
+    case WorkKind::kCopy:
+    case WorkKind::kWrite:
+      if (work.bytes > 0) std::memmove(work.to, work.from, work.bytes);
+      break;
+    case WorkKind::kFill:
+      if (work.bytes > 0) std::memset(work.to, work.fill_byte, work.bytes);
+      break;
+    case WorkKind::kRead: {
+      std::unique_ptr<uint8_t[]> bytes(new uint8_t[work.bytes]);
+      if (work.bytes > 0) std::memcpy(bytes.get(), work.from, work.bytes);
+      work.sink->stage(work.token, std::move(bytes), work.bytes);
+      break;
+    }
+    case WorkKind::kNotify:
+      work.sink->post(work.token, {});
+      break;
+    case WorkKind::kEventRecord:
+      for (const auto& [node, record] : call.operation->launch->records) {
+        if (node != call.node) continue;
+        Outcome outcome;
+        {
+          LockGuard lock(mutex_);
+          complete(*record, outcome);
+        }
+        const Task next = settle(outcome, false);
+        (void)next;
+      }
+      break;
+    case WorkKind::kEventWait:
+      break;  // the node's start count did the waiting
+  }
+}
+
+// ---- programmatic launch ------------------------------------------------------------------------
+
+bool Scheduler::starts_early() {
+  // With one thread a dependent that waits inside would wait for ever.
+  if (options_.pdl == PdlPolicy::kLatest || executor_.is_single()) return false;
+  if (options_.pdl == PdlPolicy::kEarliest) return true;
+  uint64_t x = coin_.fetch_add(0x9E3779B97F4A7C15u);  // splitmix64
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return ((x ^ (x >> 31)) & 1) != 0;
+}
+
+void Scheduler::trigger(const KernelCall& call) {
+  if (!starts_early()) return;
+  if (call.plan == nullptr) {
+    Outcome outcome;
+    {
+      LockGuard lock(mutex_);
+      if (call.operation->triggered) return;
+      call.operation->triggered = true;
+      for (const Successor& successor : call.operation->successors) {
+        if (successor.programmatic) release_start(*successor.operation, outcome);
+      }
+      drain(outcome);
+    }
+    settle(outcome, false);
+    return;
+  }
+  GraphPlan& plan = *call.plan;
+  const PlanNode& node = plan.nodes[call.node];
+  if (!node.has_programmatic || plan.runs[call.node].triggered.exchange(true)) return;
+  core::InlineVector<Task, 4> tasks;
+  for (uint32_t s = 0; s < node.successors; ++s) {
+    const PlanSuccessor& successor = plan.successors[node.first_successor + s];
+    if (successor.programmatic && plan.runs[successor.node].start.fetch_sub(1) == 1) {
+      tasks.push_back(node_task(plan, successor.node));
+    }
+  }
+  hand_out(tasks, false);
+}
+
+void Scheduler::grid_dependency_sync(const KernelCall& call) {
+  const std::atomic<uint32_t>& finish = call.plan != nullptr
+                                            ? call.plan->runs[call.node].finish
+                                            : call.operation->finish_pending;
+  const int64_t end = core::now_ns() + kWaitSpinNs;
+  while (finish.load() > 1) {
+    if (core::now_ns() < end) {
+      core::cpu_pause();
+      continue;
+    }
+    executor_.begin_block();
+    {
+      LockGuard lock(mutex_);
+      waiters_.fetch_add(1);
+      while (finish.load() > 1) progress_.wait(mutex_);
+      waiters_.fetch_sub(1);
+    }
+    executor_.end_block();
+  }
+}
+
+void Scheduler::kernel_ended(const KernelCall& call, const Work& work) {
+  if (!work.is_programmatic() || call.synced) return;
+  kernels_without_wait_.fetch_add(1, std::memory_order_relaxed);
+  if (!options_.strict_pdl) return;
+  LockGuard lock(mutex_);
+  if (has_fault_.load()) return;
+  fault_ = core::Status::error(
+      "CRT_PDL_NO_WAIT", 0,
+      "kernel " + work.kernel->name() +
+          " was launched programmatically and ended without waiting for its predecessors",
+      "Call grid_dependency_sync in it, or launch it without `programmatic`");
+  has_fault_.store(true, std::memory_order_release);
+}
+
+}  // namespace cuda_runtime::cpu

@@ -1,0 +1,100 @@
+// Orders operations on the CPU. One mutex guards the dependency counts of eager operations; kernels,
+// copies and callbacks run outside it; nodes of a running graph count down with atomics alone.
+#pragma once
+
+#include <memory>
+
+#include "core/runtime.h"
+#include "cpu/executor.h"
+#include "cpu/kernel_call.h"
+#include "cpu/operation.h"
+#include "cpu/parallel_pool.h"
+#include "cpu/plan.h"
+
+namespace cuda_runtime::cpu {
+
+enum class PdlPolicy : uint8_t { kEarliest, kLatest, kRandom };
+
+struct SchedulerOptions {
+  Schedule schedule = Schedule::kParallel;
+  uint64_t seed = 0;
+  uint32_t threads = 1;
+  uint32_t max_threads = 32;
+  PdlPolicy pdl = PdlPolicy::kEarliest;
+  bool strict_pdl = false;
+  CpuLevel level = kCpuBaseline;
+};
+
+/// An operation that another one waits for.
+struct Dependency {
+  Operation* operation = nullptr;
+  bool programmatic = false;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const SchedulerOptions& options, core::Trace& trace);
+
+  /// Starts the operation when its dependencies allow; takes over no reference.
+  void submit(Operation& operation, const Dependency* dependencies, size_t count);
+  /// Posts when the ticket completes; now, if it has.
+  void notify(Operation& operation, Notice notice);
+  /// False when the time is over.
+  bool wait_blocking(const Operation& operation, int64_t timeout_ms);
+  core::Status take_fault();
+
+  Executor& executor() { return executor_; }
+  ParallelPool& pool() { return pool_; }
+  const SchedulerOptions& options() const { return options_; }
+  uint64_t kernels_without_wait() const { return kernels_without_wait_.load(); }
+
+  // For kernels that run: programmatic launch.
+  void trigger(const KernelCall& call);
+  void grid_dependency_sync(const KernelCall& call);
+  void kernel_ended(const KernelCall& call, const core::Work& work);
+
+ private:
+  /// What a state change made runnable or left over; dealt with after the mutex is released.
+  struct Outcome {
+    core::InlineVector<Task, 4> tasks;
+    core::InlineVector<Notice, 2> notices;
+    core::InlineVector<Operation*, 4> completed;
+    size_t drained = 0;  // of `completed`, those whose successors were released
+  };
+
+  Task run(Task task);
+  Task run_operation(Operation& operation);
+  Task start_graph(Operation& operation);
+  Task run_node(GraphPlan& plan, uint32_t node);
+  Task finish_node(GraphPlan& plan, uint32_t node);
+  void run_work(const core::Work& work, KernelCall& call);
+  void trace_work(const core::Work& work, KernelCall& call);
+
+  void release_start(Operation& operation, Outcome& outcome);
+  void complete(Operation& operation, Outcome& outcome);
+  void complete_one(Operation& operation, Outcome& outcome);
+  void drain(Outcome& outcome);
+  Task finish_graph(Operation& launch);
+  void finish_operation(Operation& operation, Outcome& outcome);
+  Task settle(Outcome& outcome, bool on_executor);
+  Task node_task(GraphPlan& plan, uint32_t node) const;
+  Task hand_out(core::InlineVector<Task, 4>& tasks, bool on_executor);
+  void wake_waiters();
+  bool starts_early();
+  std::string fault_text(const Notice& notice);
+
+  const SchedulerOptions options_;
+  core::Trace& trace_;
+  core::Mutex mutex_;
+  core::Condition progress_;
+  std::atomic<uint32_t> waiters_{0};
+  uint64_t submitted_ = 0;
+  std::atomic<bool> has_fault_{false};
+  core::Status fault_;
+  std::atomic<uint64_t> kernels_without_wait_{0};
+  std::atomic<uint64_t> coin_;
+  ParallelPool pool_;
+  Executor executor_;
+};
+
+}  // namespace cuda_runtime::cpu

@@ -1,0 +1,138 @@
+#include "napi/environment.h"
+
+#include <cstring>
+
+#include "core/graph/capture.h"
+
+namespace cuda_runtime::napi {
+namespace {
+
+constexpr size_t kBlockBytes = 65'536;  // commandLayout.bytes
+
+std::atomic<uint64_t> next_environment{1};
+
+}  // namespace
+
+// ---- completions --------------------------------------------------------------------------------
+
+void CompletionQueue::open(Napi::Env env, Napi::Function handler) {
+  napi_value name = Napi::String::New(env, "cuda-runtime completions");
+  napi_threadsafe_function function = nullptr;
+  const napi_status status = napi_create_threadsafe_function(
+      env, handler, nullptr, name, 0, 1, nullptr, nullptr, this, deliver, &function);
+  if (status != napi_ok) throw Napi::Error::New(env, "initialize: no thread-safe function");
+  napi_unref_threadsafe_function(env, function);
+  core::LockGuard lock(mutex_);
+  function_ = function;
+}
+
+void CompletionQueue::close() {
+  core::LockGuard lock(mutex_);
+  if (function_ == nullptr) return;
+  napi_release_threadsafe_function(function_, napi_tsfn_abort);
+  function_ = nullptr;
+  items_.clear();
+  staged_.clear();
+}
+
+void CompletionQueue::keep_alive(Napi::Env env, bool on) {
+  core::LockGuard lock(mutex_);
+  if (function_ == nullptr) return;
+  if (on) {
+    napi_ref_threadsafe_function(env, function_);
+  } else {
+    napi_unref_threadsafe_function(env, function_);
+  }
+}
+
+// The caller holds the mutex. One wake-up serves all items that arrive before it is delivered.
+void CompletionQueue::schedule() {
+  if (scheduled_ || items_.empty()) return;
+  scheduled_ = napi_call_threadsafe_function(function_, nullptr, napi_tsfn_nonblocking) == napi_ok;
+}
+
+void CompletionQueue::post(int64_t token, std::string status) {
+  core::LockGuard lock(mutex_);
+  if (function_ == nullptr) return;
+  items_.push_back({token, std::move(status)});
+  schedule();
+}
+
+void CompletionQueue::stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) {
+  core::LockGuard lock(mutex_);
+  if (function_ != nullptr) staged_[token] = {std::move(bytes), size};
+}
+
+bool CompletionQueue::take_staged(int64_t token, uint8_t* destination, uint64_t size) {
+  Staged staged;
+  {
+    core::LockGuard lock(mutex_);
+    const auto found = staged_.find(token);
+    if (found == staged_.end() || found->second.size != size) return false;
+    staged = std::move(found->second);
+    staged_.erase(found);
+  }
+  if (size > 0) std::memcpy(destination, staged.bytes.get(), size);
+  return true;
+}
+
+void CompletionQueue::deliver(napi_env env, napi_value handler, void* context, void*) {
+  auto& queue = *static_cast<CompletionQueue*>(context);
+  if (env == nullptr || handler == nullptr) return;  // the environment ends
+  std::vector<Item> items;
+  {
+    core::LockGuard lock(queue.mutex_);
+    queue.scheduled_ = false;
+    items.swap(queue.items_);
+  }
+  napi_value receiver = nullptr;
+  napi_get_undefined(env, &receiver);
+  for (size_t i = 0; i < items.size(); ++i) {
+    napi_handle_scope scope = nullptr;
+    napi_open_handle_scope(env, &scope);
+    napi_value arguments[2];
+    napi_create_int64(env, items[i].token, &arguments[0]);
+    napi_create_string_utf8(env, items[i].status.data(), items[i].status.size(), &arguments[1]);
+    const napi_status status = napi_call_function(env, receiver, handler, 2, arguments, nullptr);
+    napi_close_handle_scope(env, scope);
+    if (status == napi_ok) continue;
+    // A callback threw: Node reports it when we return; the rest is delivered afterwards.
+    core::LockGuard lock(queue.mutex_);
+    queue.items_.insert(queue.items_.begin(), std::make_move_iterator(items.begin() + 1 + i),
+                        std::make_move_iterator(items.end()));
+    if (queue.function_ != nullptr) queue.schedule();
+    return;
+  }
+}
+
+// ---- environment --------------------------------------------------------------------------------
+
+Environment::Environment(Napi::Env)
+    : completions(core::make_ref<CompletionQueue>()),
+      id_(next_environment.fetch_add(1)),
+      thread_(std::this_thread::get_id()) {}
+
+Napi::Value Environment::initialize(Napi::Env env, Napi::Function handler) {
+  if (block != nullptr) throw Napi::Error::New(env, "initialize: called twice in an environment");
+  Napi::ArrayBuffer memory = Napi::ArrayBuffer::New(env, kBlockBytes);
+  block = static_cast<const uint32_t*>(memory.Data());
+  block_reference_ = Napi::Persistent(memory);
+  completions->open(env, handler);
+  // Registered after the thread-safe function, so that it runs before that one's own clean-up:
+  // no post may reach a function that is gone.
+  env.AddCleanupHook([this] { end(); });
+  return memory;
+}
+
+// The order of cuda-runtime.md L17.
+void Environment::end() {
+  completions->close();
+  for (const core::Ref<core::Runtime>& runtime : runtimes) {
+    core::LockGuard lock(runtime->mutex());
+    core::abort_captures_of_thread(*runtime, thread_);
+  }
+  core::HandleTable::instance().remove_owner(id_);
+  runtimes.clear();
+}
+
+}  // namespace cuda_runtime::napi

@@ -1,0 +1,77 @@
+// What one JavaScript environment (main thread or worker) has: its command block, its completions,
+// and an id by which its handles are released when it ends.
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/handle_table.h"
+#include "core/base/mutex.h"
+#include "core/runtime.h"
+#include "core/stream/completion_sink.h"
+
+namespace cuda_runtime::napi {
+
+/// Collects completions of foreign threads and calls the environment's handler on its own thread.
+class CompletionQueue : public core::CompletionSink {
+ public:
+  void open(Napi::Env env, Napi::Function handler);
+  /// After this, posts are dropped.
+  void close();
+  void keep_alive(Napi::Env env, bool on);
+
+  void post(int64_t token, std::string status) override;
+  void stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) override;
+  /// False when the token has no staged bytes of this size.
+  bool take_staged(int64_t token, uint8_t* destination, uint64_t size);
+
+ private:
+  struct Item {
+    int64_t token;
+    std::string status;
+  };
+  struct Staged {
+    std::unique_ptr<uint8_t[]> bytes;
+    uint64_t size;
+  };
+  static void deliver(napi_env env, napi_value handler, void* context, void* data);
+  void schedule();
+
+  core::Mutex mutex_;
+  napi_threadsafe_function function_ = nullptr;  // null: closed
+  bool scheduled_ = false;
+  std::vector<Item> items_;
+  std::unordered_map<int64_t, Staged> staged_;
+};
+
+class Environment {
+ public:
+  explicit Environment(Napi::Env env);
+
+  static Environment& of(Napi::Env env) { return *env.GetInstanceData<Environment>(); }
+
+  Napi::Value initialize(Napi::Env env, Napi::Function handler);
+  core::Handle add(core::Ref<core::Record> record) {
+    return core::HandleTable::instance().add(std::move(record), id_);
+  }
+
+  core::Ref<CompletionQueue> completions;
+  const uint32_t* block = nullptr;  // the command block
+  // Array buffers of host buffers, to be detached when those are disposed.
+  std::unordered_map<core::Handle, Napi::Reference<Napi::ArrayBuffer>> host_arrays;
+  // Runtimes opened here, for ending this thread's captures.
+  std::vector<core::Ref<core::Runtime>> runtimes;
+
+ private:
+  void end();
+
+  const uint64_t id_;
+  const std::thread::id thread_;
+  Napi::Reference<Napi::ArrayBuffer> block_reference_;
+};
+
+}  // namespace cuda_runtime::napi

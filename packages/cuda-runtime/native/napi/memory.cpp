@@ -1,0 +1,123 @@
+// alloc … notify: buffers and what moves their bytes.
+#include "core/launch.h"
+#include "core/graph/capture_rules.h"
+#include "core/runtime.h"
+#include "napi/arguments.h"
+#include "napi/functions.h"
+
+namespace cuda_runtime::napi {
+namespace {
+
+using core::Buffer;
+using core::Stream;
+
+Napi::Value alloc(const Napi::CallbackInfo& info) {
+  Arguments in(info, "device.alloc");
+  const core::Ref<Stream> stream = in.record<Stream>(0);
+  core::Ref<Buffer> buffer;
+  in.finish(core::allocate(*stream, in.size(1, "bytes"), in.string(2), buffer));
+  return in.handle_of(buffer);
+}
+
+Napi::Value buffer_info(const Napi::CallbackInfo& info) {
+  Arguments in(info, "buffer.info");
+  const core::Ref<Buffer> buffer = in.memory(0);
+  core::JsonWriter json;
+  json.begin_object();
+  json.field("bytes", buffer->bytes());
+  json.field("label", buffer->label());
+  json.end_object();
+  return in.text(json.take());
+}
+
+/// The array buffer is the memory itself; it keeps the record alive, whoever goes first.
+Napi::Value alloc_host(const Napi::CallbackInfo& info) {
+  Arguments in(info, "device.allocHost");
+  const core::Ref<core::Runtime> runtime = in.record<core::Runtime>(0);
+  core::Ref<Buffer> buffer;
+  in.finish(runtime->allocate(in.size(1, "bytes"), "host", true, buffer));
+  Napi::ArrayBuffer array;
+  if (buffer->bytes() == 0) {
+    array = Napi::ArrayBuffer::New(info.Env(), 0);
+  } else {
+    buffer->retain();
+    array = Napi::ArrayBuffer::New(
+        info.Env(), buffer->data(), buffer->bytes(),
+        [](Napi::BasicEnv, void*, Buffer* kept) { kept->release(); }, buffer.get());
+  }
+  const core::Handle handle = in.environment().add(buffer);
+  in.environment().host_arrays.emplace(handle, Napi::Weak(array));
+  Napi::Object result = Napi::Object::New(info.Env());
+  result.Set("handle", Napi::Number::New(info.Env(), handle));
+  result.Set("buffer", array);
+  return result;
+}
+
+Napi::Value write(const Napi::CallbackInfo& info) {
+  Arguments in(info, "stream.write");
+  const core::Ref<Stream> stream = in.record<Stream>(0);
+  const Napi::Uint8Array source = in.bytes(3, "source");
+  in.finish(core::write(*stream, {in.memory(1), in.size(2, "byteOffset")}, source.Data(),
+                        source.ByteLength()));
+  return in.undefined();
+}
+
+Napi::Value read(const Napi::CallbackInfo& info) {
+  Arguments in(info, "stream.read");
+  const core::Ref<Stream> stream = in.record<Stream>(0);
+  in.finish(core::read(*stream, {in.memory(1), in.size(2, "byteOffset")}, in.size(3, "bytes"),
+                       in.sink(), in.integer(4, "token")));
+  return in.undefined();
+}
+
+Napi::Value take_staged(const Napi::CallbackInfo& info) {
+  Arguments in(info, "stream.read");
+  Napi::Uint8Array destination = in.bytes(1, "destination");
+  const bool taken = in.environment().completions->take_staged(
+      in.integer(0, "token"), destination.Data(), destination.ByteLength());
+  if (!taken) {
+    in.finish(core::Status::argument("no bytes of the size of `destination` are staged for it",
+                                     "Take the bytes of a read once, after it has completed"));
+  }
+  return in.undefined();
+}
+
+Napi::Value copy(const Napi::CallbackInfo& info) {
+  Arguments in(info, "stream.copy");
+  const core::Ref<Stream> stream = in.record<Stream>(0);
+  in.finish(core::copy(*stream, {in.memory(1), in.size(2, "toOffset")},
+                       {in.memory(3), in.size(4, "fromOffset")}, in.size(5, "bytes")));
+  return in.undefined();
+}
+
+Napi::Value fill(const Napi::CallbackInfo& info) {
+  Arguments in(info, "stream.fill");
+  const core::Ref<Stream> stream = in.record<Stream>(0);
+  const auto byte = static_cast<uint8_t>(in.integer(3, "byte"));
+  in.finish(core::fill(*stream, {in.memory(1), in.size(2, "byteOffset")}, byte,
+                       in.size(4, "bytes")));
+  return in.undefined();
+}
+
+Napi::Value notify(const Napi::CallbackInfo& info) {
+  Arguments in(info, "stream.notify");
+  const core::Ref<Stream> stream = in.record<Stream>(0);
+  in.finish(core::notify(*stream, in.sink(), in.integer(1, "token")));
+  return in.undefined();
+}
+
+}  // namespace
+
+void export_memory(Napi::Object& exports) {
+  add_method<alloc>(exports, "alloc");
+  add_method<buffer_info>(exports, "bufferInfo");
+  add_method<alloc_host>(exports, "allocHost");
+  add_method<write>(exports, "write");
+  add_method<read>(exports, "read");
+  add_method<take_staged>(exports, "takeStaged");
+  add_method<copy>(exports, "copy");
+  add_method<fill>(exports, "fill");
+  add_method<notify>(exports, "notify");
+}
+
+}  // namespace cuda_runtime::napi

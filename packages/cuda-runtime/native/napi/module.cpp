@@ -1,0 +1,26 @@
+// Entry of the addon. The functions are listed in src/native/binding.ts.
+#include <napi.h>
+
+#include "napi/environment.h"
+#include "napi/functions.h"
+
+namespace cuda_runtime::napi {
+
+static Napi::Object initialize(Napi::Env env, Napi::Object exports) {
+  env.SetInstanceData<Environment>(new Environment(env));
+  export_runtime(exports);
+  export_stream(exports);
+  export_event(exports);
+  export_memory(exports);
+  export_kernel(exports);
+  export_graph(exports);
+  return exports;
+}
+
+}  // namespace cuda_runtime::napi
+
+static Napi::Object init(Napi::Env env, Napi::Object exports) {
+  return cuda_runtime::napi::initialize(env, exports);
+}
+
+NODE_API_MODULE(cuda_runtime, init)

@@ -1,0 +1,134 @@
+// buildInfo … release: the runtime as a whole.
+#include "core/runtime.h"
+
+#include <algorithm>
+
+#include "core/backends.h"
+#include "cuda_runtime/abi.h"
+#include "napi/arguments.h"
+#include "napi/functions.h"
+#include "version.h"
+
+namespace cuda_runtime::napi {
+namespace {
+
+using core::Runtime;
+
+Napi::Value build_info(const Napi::CallbackInfo& info) {
+  core::JsonWriter json;
+  json.begin_object();
+  json.field("version", CRT_VERSION);
+  json.field("abi", static_cast<uint64_t>(CRT_ABI_VERSION));
+  json.field("napi", static_cast<int64_t>(NAPI_VERSION));
+#ifdef CRT_WITH_CUDA
+  json.field("cuda", true);
+  json.field("cudaRuntimeVersion", CRT_WITH_CUDA);
+#else
+  json.field("cuda", false);
+  json.field("cudaRuntimeVersion", "");
+#endif
+  json.end_object();
+  return Napi::String::New(info.Env(), json.take());
+}
+
+Napi::Value probe(const Napi::CallbackInfo& info) {
+  return Napi::String::New(info.Env(), core::probe_backends());
+}
+
+Napi::Value initialize(const Napi::CallbackInfo& info) {
+  Arguments in(info, "initialize");
+  return in.environment().initialize(info.Env(), in.function(0, "onCompletion"));
+}
+
+Napi::Value ref_completions(const Napi::CallbackInfo& info) {
+  Arguments in(info, "refCompletions");
+  in.environment().completions->keep_alive(info.Env(), in.boolean(0));
+  return in.undefined();
+}
+
+Napi::Value open_runtime(const Napi::CallbackInfo& info) {
+  Arguments in(info, "open");
+  core::Ref<Runtime> runtime;
+  in.finish(Runtime::open(in.string(0), in.string(1), runtime));
+  in.environment().runtimes.push_back(runtime);
+  return in.handle_of(runtime);
+}
+
+Napi::Value close_runtime(const Napi::CallbackInfo& info) {
+  Arguments in(info, "runtime.close");
+  const core::Ref<Runtime> runtime = in.record<Runtime>(0);
+  in.finish(core::HandleTable::instance().remove(in.handle(0)));
+  auto& opened = in.environment().runtimes;
+  const auto found = std::find(opened.begin(), opened.end(), runtime);
+  if (found != opened.end()) opened.erase(found);
+  return in.undefined();
+}
+
+Napi::Value describe_runtime(const Napi::CallbackInfo& info) {
+  Arguments in(info, "runtime.describe");
+  return in.text(in.record<Runtime>(0)->describe());
+}
+
+Napi::Value stats(const Napi::CallbackInfo& info) {
+  Arguments in(info, "runtime.stats");
+  return in.text(in.record<Runtime>(0)->statistics());
+}
+
+Napi::Value device_info(const Napi::CallbackInfo& info) {
+  Arguments in(info, "runtime.device");
+  const core::Ref<Runtime> runtime = in.record<Runtime>(0);
+  in.check_device(1);
+  return in.text(runtime->device_info());
+}
+
+Napi::Value release(const Napi::CallbackInfo& info) {
+  Arguments in(info, "release");
+  const core::Handle handle = in.handle(0);
+  if (handle >> 28 == static_cast<uint32_t>(core::Kind::kHostBuffer)) {
+    auto& arrays = in.environment().host_arrays;
+    const auto found = arrays.find(handle);
+    if (found != arrays.end()) {
+      const Napi::ArrayBuffer array = found->second.Value();
+      if (!array.IsEmpty() && !array.IsUndefined()) Napi::ArrayBuffer(array).Detach();
+      arrays.erase(found);
+    }
+  }
+  in.finish(core::HandleTable::instance().remove(handle));
+  return in.undefined();
+}
+
+Napi::Value trace_enable(const Napi::CallbackInfo& info) {
+  Arguments in(info, "trace.start");
+  in.record<Runtime>(0)->trace().enable(in.boolean(1));
+  return in.undefined();
+}
+
+Napi::Value trace_take(const Napi::CallbackInfo& info) {
+  Arguments in(info, "trace.stop");
+  return in.text(in.record<Runtime>(0)->trace().take());
+}
+
+Napi::Value take_races(const Napi::CallbackInfo& info) {
+  Arguments in(info, "runtime.races");
+  return in.text(in.record<Runtime>(0)->races().take());
+}
+
+}  // namespace
+
+void export_runtime(Napi::Object& exports) {
+  add_method<build_info>(exports, "buildInfo");
+  add_method<probe>(exports, "probe");
+  add_method<initialize>(exports, "initialize");
+  add_method<ref_completions>(exports, "refCompletions");
+  add_method<open_runtime>(exports, "openRuntime");
+  add_method<close_runtime>(exports, "closeRuntime");
+  add_method<describe_runtime>(exports, "describeRuntime");
+  add_method<stats>(exports, "stats");
+  add_method<device_info>(exports, "deviceInfo");
+  add_method<release>(exports, "release");
+  add_method<trace_enable>(exports, "traceEnable");
+  add_method<trace_take>(exports, "traceTake");
+  add_method<take_races>(exports, "takeRaces");
+}
+
+}  // namespace cuda_runtime::napi
