@@ -1,9 +1,10 @@
-import type { LaunchConfig } from '@altstream/cuda-runtime';
+import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
 import type { LinearWeightKind } from './linear-weight.js';
 
 /** What the plan depends on. */
 export interface LinearShape {
   readonly tokens: number;
+  readonly in: number;
   readonly out: number;
   readonly weight: LinearWeightKind;
   readonly x: 'f32' | 'bf16';
@@ -15,14 +16,16 @@ export interface LinearPlan {
   /** `linear_<weight>_<x>_<y>`. */
   readonly kernel: string;
   readonly config: LaunchConfig;
-  readonly workspaceBytes: 0;
+  /** For x in the order that AMX tiles want; 0 where they are not used. */
+  readonly workspaceBytes: number;
 }
 
 const outputsPerBlock = 16;
 const tokensPerBlock = 64;
+const packedColumns = 64; // columns that AMX code decodes at once
 
 /** A block for 16 outputs of 64 tokens; the kernel is named after its three data types. */
-export function planLinear(shape: LinearShape): LinearPlan {
+export function planLinear(shape: LinearShape, limits: DeviceLimits): LinearPlan {
   const { tokens, out, weight, x, y } = shape;
   return {
     kernel: `linear_${weight}_${x}_${y}`,
@@ -30,6 +33,11 @@ export function planLinear(shape: LinearShape): LinearPlan {
       grid: [Math.ceil(out / outputsPerBlock), Math.ceil(tokens / tokensPerBlock)],
       block: [256],
     },
-    workspaceBytes: 0,
+    workspaceBytes: limits.cpuLevel === 'amx' ? packedBytes(shape) : 0,
   };
+}
+
+function packedBytes({ tokens, in: columns, weight, x }: LinearShape): number {
+  if (x !== 'bf16' || weight === 'f32') return 0;
+  return tokens * Math.ceil(columns / packedColumns) * packedColumns * 2;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fakeStream, fakeTensor } from '../test/makers/fake-stream.js';
+import { fakeStream, fakeTensor, limits } from '../test/makers/fake-stream.js';
 import { linear } from './linear.js';
 import { planLinear } from './linear.plan.js';
 
@@ -8,9 +8,19 @@ const bf16Weight = { data: fakeTensor([40, 96], 'bf16') };
 const mxfp8Weight = { data: fakeTensor([40, 96], 'e4m3'), scales: fakeTensor([40, 3], 'e8m0') };
 
 test('names the kernel after its data types and covers all outputs and tokens', () => {
-  const plan = planLinear({ tokens: 65, out: 33, weight: 'mxfp8', x: 'bf16', y: 'f32' });
+  const shape = { tokens: 65, in: 96, out: 33, weight: 'mxfp8', x: 'bf16', y: 'f32' } as const;
+  const plan = planLinear(shape, limits);
   expect(plan.kernel).toBe('linear_mxfp8_bf16_f32');
   expect(plan.config).toEqual({ grid: [3, 2], block: [256] });
+  expect(plan.workspaceBytes).toBe(0);
+});
+
+test('plans room for packed activations where AMX multiplies them', () => {
+  const shape = { tokens: 65, in: 96, out: 33, weight: 'mxfp8', x: 'bf16', y: 'f32' } as const;
+  const amx = { ...limits, cpuLevel: 'amx' };
+  expect(planLinear(shape, amx).workspaceBytes).toBe(65 * 128 * 2);
+  expect(planLinear({ ...shape, x: 'f32' }, amx).workspaceBytes).toBe(0);
+  expect(planLinear({ ...shape, weight: 'f32' }, amx).workspaceBytes).toBe(0);
 });
 
 test('gives the output the type of x unless told otherwise', async () => {

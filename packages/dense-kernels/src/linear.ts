@@ -43,24 +43,27 @@ export function linear(input: LinearInput, options: LinearOptions): Tensor {
   const facts = checkLinearWeight('linear', 'weight', weight, stream, columns);
   const y = makeOutput(input, options, [tokens, facts.out]);
   if (tokens === 0 || facts.out === 0) return y;
-  const plan = planLinear({
-    tokens,
-    out: facts.out,
-    weight: facts.kind,
-    x: floatKind(x.dtype),
-    y: floatKind(y.dtype),
-  });
+  const dtypes = { weight: facts.kind, x: floatKind(x.dtype), y: floatKind(y.dtype) };
+  const shape = { tokens, in: columns, out: facts.out, ...dtypes };
+  const plan = planLinear(shape, stream.device.limits);
+  const { workspaceBytes } = plan;
+  const workspace =
+    workspaceBytes > 0
+      ? (options.allocator ?? stream).tensor([workspaceBytes], 'u8', 'linear workspace')
+      : null;
   stream.launch(denseKernel(stream, plan.kernel), plan.config, {
     x,
     weight: weight.data,
     scales: weight.scales ?? null,
     y,
+    workspace,
     x_stride: rowStride(x),
     y_stride: rowStride(y),
     tokens,
     in: columns,
     out: facts.out,
   });
+  workspace?.dispose(); // in stream order: after the launch
   return y;
 }
 

@@ -3,7 +3,8 @@
 // The result is cut into units of 16 outputs x 64 tokens, spread over the threads. A unit walks its
 // weight rows once per 4 tokens while its 64 rows of x stay in L2; sums land in a small fp32 tile,
 // which is rounded once on the way out. Nothing about the cutting changes a result (dot_block.h).
-// Reads the weights once per 64 tokens; with one token it is bound by that read.
+// Reads the weights once per 64 tokens; with one token it is bound by that read. With AMX, x is first
+// repacked into the workspace.
 
 #include "dense_kernels/linear.h"
 
@@ -17,6 +18,7 @@ namespace {
 
 constexpr int32_t kUnitOutputs = 16;
 constexpr int32_t kUnitTokens = 64;
+constexpr int32_t kPackTokens = 16;
 constexpr int64_t kPieceWork = 1 << 19; /* multiply-adds below which a thread is not worth waking */
 
 DENSE_KERNELS_LINEAR_DOT(baseline)
@@ -24,6 +26,8 @@ DENSE_KERNELS_LINEAR_DOT(baseline)
 struct Job {
   const LinearParams* p;
   DotBlockFunction dot;
+  PackedDotFunction packed_dot; /* if not null, used instead of dot */
+  int64_t packed_columns;
   int64_t weight_row_bytes;
   int64_t x_row_bytes;
   int32_t output_units;
@@ -31,6 +35,16 @@ struct Job {
 
 inline void store(float* to, float value) { *to = value; }
 inline void store(uint16_t* to, float value) { *to = f32_to_bf16(value); }
+
+void row_pointers(const Job& job, int32_t token, int32_t tokens, const void** x) {
+  for (int32_t t = 0; t < tokens; ++t) {
+    x[t] = static_cast<const char*>(job.p->x) + (token + t) * job.x_row_bytes;
+  }
+}
+
+uint16_t* packed_rows(const Job& job, int32_t token) {
+  return static_cast<uint16_t*>(job.p->workspace) + token * job.packed_columns;
+}
 
 template <typename Y>
 void run_unit(const Job& job, int64_t unit) {
@@ -41,9 +55,7 @@ void run_unit(const Job& job, int64_t unit) {
   const int32_t tokens = std::min(kUnitTokens, p.tokens - token);
 
   const void* x[kUnitTokens];
-  for (int32_t t = 0; t < tokens; ++t) {
-    x[t] = static_cast<const char*>(p.x) + (token + t) * job.x_row_bytes;
-  }
+  row_pointers(job, token, tokens, x);
   const int64_t scale_stride = p.in / MXFP8_BLOCK;
   float tile[kUnitTokens * kUnitOutputs];
   DotBlock block{};
@@ -59,7 +71,11 @@ void run_unit(const Job& job, int64_t unit) {
   block.rows = outputs;
   block.tokens = tokens;
   block.in = p.in;
-  job.dot(&block);
+  if (job.packed_dot) {
+    job.packed_dot(&block, packed_rows(job, token));
+  } else {
+    job.dot(&block);
+  }
 
   for (int32_t t = 0; t < tokens; ++t) {
     Y* y = static_cast<Y*>(p.y) + (token + t) * p.y_stride + output;
@@ -72,6 +88,29 @@ void run_units(void* argument, int64_t begin, int64_t end) {
   const Job& job = *static_cast<const Job*>(argument);
   for (int64_t unit = begin; unit < end; ++unit) run_unit<Y>(job, unit);
 }
+
+#ifdef CRT_X86
+/* Groups of 16 tokens. */
+void pack_groups(void* argument, int64_t begin, int64_t end) {
+  const Job& job = *static_cast<const Job*>(argument);
+  for (int64_t group = begin; group < end; ++group) {
+    const int32_t token = static_cast<int32_t>(group) * kPackTokens;
+    const int32_t tokens = std::min(kPackTokens, job.p->tokens - token);
+    const void* x[kPackTokens];
+    row_pointers(job, token, tokens, x);
+    linear_pack_amx(x, tokens, job.p->in, packed_rows(job, token));
+  }
+}
+
+void prepare_packed(Job* job, const CpuContext* context, LinearWeight weight, LinearX x) {
+  const bool has_amx = context->level >= kCpuAmx && job->p->workspace != nullptr;
+  job->packed_dot = has_amx && x == LinearX::kBf16 ? linear_dot_amx(weight) : nullptr;
+  if (!job->packed_dot) return;
+  job->packed_columns = linear_packed_columns(job->p->in);
+  const int64_t groups = (job->p->tokens + kPackTokens - 1) / kPackTokens;
+  context->parallel_for(context, groups, 1, pack_groups, job);
+}
+#endif
 
 DotBlockFunction choose_dot(const CpuContext* context, LinearWeight weight, LinearX x) {
 #ifdef CRT_X86
@@ -93,6 +132,9 @@ void linear(const LinearParams* p, const CpuContext* context) {
   job.dot = choose_dot(context, kWeight, kX);
   job.weight_row_bytes = p->in * kWeightBytes;
   job.x_row_bytes = p->x_stride * (kX == LinearX::kF32 ? 4 : 2);
+#ifdef CRT_X86
+  prepare_packed(&job, context, kWeight, kX);
+#endif
   job.output_units = (p->out + kUnitOutputs - 1) / kUnitOutputs;
   const int64_t token_units = (p->tokens + kUnitTokens - 1) / kUnitTokens;
   const int64_t unit_work = static_cast<int64_t>(kUnitOutputs) *
