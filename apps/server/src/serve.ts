@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { controlTexts, loadTokenizer } from '@altstream/minimax-m3-chat';
+import { loadTokenizer } from '@altstream/minimax-m3-chat';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { checkModelFolder, modelName, readGenerationDefaults } from './config/model-folder.js';
@@ -56,9 +56,7 @@ export async function serve({ flags, logger, onProgress }: ServeOptions): Promis
     engine: new EngineClient(workerOptions(flags, folder), onProgress),
     text: new TextClient({ model: folder, template: flags.chatTemplate }),
     tokenizer,
-    markerIds: [controlTexts.namespace, controlTexts.thinkOpen, controlTexts.thinkClose].flatMap(
-      (text) => tokenizer.specialId(text) ?? [],
-    ),
+    markerIds: tokenizer.markerIds(),
     defaults: readGenerationDefaults(folder, flags.generationConfig),
     metrics: new ServerMetrics(firstName),
     logger,
