@@ -73,7 +73,11 @@ export function checkAttention(
 }
 
 /** Values of the parameter fields that both kernels have. */
-export function attentionParams(input: AttentionInput, shape: AttentionShape, out: Tensor) {
+export function attentionParams(
+  input: AttentionInput,
+  shape: AttentionShape,
+  out: Tensor,
+): Record<string, Tensor | number> {
   return {
     q: input.q,
     k_cache: input.kCache,
