@@ -10,12 +10,14 @@ const manifest = fileURLToPath(
 
 test('workers open, launch, read and end, again and again', async () => {
   for (let round = 0; round < 4; round += 1) {
-    const workers = [start('finish'), start('finish')];
-    for (const worker of workers) {
+    const ends = [start('finish'), start('finish')].map(async (worker) => {
+      const exit = once(worker, 'exit');
       const [values] = await once(worker, 'message');
-      expect(values).toEqual([100, 100, 100, 100]);
+      return { values, code: (await exit)[0] };
+    });
+    for (const end of await Promise.all(ends)) {
+      expect(end).toEqual({ values: [100, 100, 100, 100], code: 0 });
     }
-    for (const worker of workers) expect((await ended(worker))[0]).toBe(0);
   }
 });
 
@@ -37,12 +39,7 @@ test.each(['running', 'capturing'])(
 );
 
 function start(mode: string): Worker {
-  return new Worker(new URL('./fixtures/worker.ts', import.meta.url), {
+  return new Worker(new URL('./fixtures/worker.mjs', import.meta.url), {
     workerData: { manifest, mode },
-    execArgv: ['--import', 'tsx', '--conditions=@altstream/source'],
   });
-}
-
-async function ended(worker: Worker): Promise<unknown[]> {
-  return worker.threadId === -1 ? [0] : once(worker, 'exit');
 }

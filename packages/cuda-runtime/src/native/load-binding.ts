@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BackendUnavailableError } from '../errors/backend-unavailable-error.js';
 import type { NativeBinding } from './binding.js';
@@ -75,10 +75,15 @@ function checkNode(): void {
   });
 }
 
-/** The package's folder: this file is in `src/native` when it runs from source, else in `dist`. */
+/** The package's folder: the nearest one above this file, which runs from `src` or from `dist`. */
 function packageRoot(): string {
-  const here = fileURLToPath(new URL('.', import.meta.url));
-  return join(here, here.endsWith(join('src', 'native', '/')) ? '../..' : '..');
+  let folder = fileURLToPath(new URL('.', import.meta.url));
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder);
+    if (parent === folder) throw new Error('no package.json above the loader');
+    folder = parent;
+  }
+  return folder;
 }
 
 function versionOf(packageFile: string): string {
