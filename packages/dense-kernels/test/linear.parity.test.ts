@@ -13,6 +13,7 @@ import {
   type LinearData,
   linearCases,
   makeLinearData,
+  specialCases,
   stridedCases,
 } from './cases/linear.js';
 import { freshSeed, seedNote } from './makers/fresh-seed.js';
@@ -48,7 +49,7 @@ function usedColumns(testCase: LinearCase, x: Float32Array, first: number): Floa
 
 describeEachBackend(
   'linear agrees with float64',
-  [...linearCases, ...stridedCases],
+  [...linearCases, ...stridedCases, ...specialCases],
   async ({ stream, runtime }, testCase) => {
     await loadDenseKernels(runtime);
     const data = makeLinearData(testCase, freshSeed);
@@ -69,7 +70,7 @@ describeEachBackend(
 
 describeEachBackend(
   'a row does not depend on its batch',
-  linearCases.filter(({ tokens, out }) => tokens > 1 && out > 8),
+  [...linearCases, ...specialCases].filter(({ tokens, out }) => tokens > 1 && out > 8),
   async ({ stream, runtime }, testCase) => {
     await loadDenseKernels(runtime);
     const { x, weight, y } = place(stream, testCase, makeLinearData(testCase, freshSeed + 1));

@@ -13,6 +13,8 @@ export interface LinearCase {
   readonly y: 'f32' | 'bf16';
   /** Columns of the buffer that x is a slice of; default `in`. */
   readonly xColumns?: number;
+  /** MXFP8: a NaN, or a block whose scale is far from the others, in every row. */
+  readonly hasSpecialBlocks?: boolean;
 }
 
 const pairs: readonly Pick<LinearCase, 'weight' | 'x'>[] = [
@@ -59,12 +61,22 @@ export const stridedCases: readonly LinearCase[] = pairs.map((pair) =>
   named({ ...pair, tokens: 5, in: 96, out: 18, y: 'bf16', xColumns: 300 }),
 );
 
+/** Rows with NaN codes and with scales that vector code has to treat apart. */
+export const specialCases: readonly LinearCase[] = pairs
+  .filter(({ weight }) => weight === 'mxfp8')
+  .flatMap((pair) =>
+    [1, 5, 40].map((tokens) =>
+      named({ ...pair, tokens, in: 160, out: 37, y: 'f32', hasSpecialBlocks: true }),
+    ),
+  );
+
 function named(testCase: Omit<LinearCase, 'name'>): LinearCase {
-  const { tokens, out, weight, x, y, xColumns } = testCase;
+  const { tokens, out, weight, x, y, xColumns, hasSpecialBlocks } = testCase;
   const strided = xColumns ? `, x from ${xColumns} columns` : '';
+  const special = hasSpecialBlocks ? ', special blocks' : '';
   return {
     ...testCase,
-    name: `${weight} weight, ${x} to ${y}, ${tokens} x ${testCase.in} x ${out}${strided}`,
+    name: `${weight} weight, ${x} to ${y}, ${tokens} x ${testCase.in} x ${out}${strided}${special}`,
   };
 }
 
@@ -94,6 +106,7 @@ export function makeLinearData(testCase: LinearCase, seed: number): LinearData {
   }
   const codes = Uint8Array.from({ length: out * columns }, () => finiteCode(random));
   const scales = Uint8Array.from({ length: (out * columns) / 32 }, () => random.integer(108, 124));
+  if (testCase.hasSpecialBlocks) addSpecialBlocks(codes, scales, columns);
   const weight = e4m3ToF32(codes).map(
     (value, i) => value * decodeE8m0(scales[Math.floor(i / 32)] ?? 0),
   );
@@ -103,4 +116,17 @@ export function makeLinearData(testCase: LinearCase, seed: number): LinearData {
 function finiteCode(random: ReturnType<typeof seededRandom>): number {
   const code = random.integer(0, 256);
   return (code & 127) === 127 ? code - 1 : code;
+}
+
+/** Scale bytes outside the range in which bf16 holds the scaled weights, and at its ends. */
+const specialScales = [0, 1, 9, 10, 240, 255];
+
+function addSpecialBlocks(codes: Uint8Array, scales: Uint8Array, columns: number): void {
+  const blocks = columns / 32;
+  for (let row = 0; row * columns < codes.length; row += 1) {
+    const kind = row % (specialScales.length + 2);
+    const scale = specialScales[kind];
+    if (scale !== undefined) scales[row * blocks + (row % blocks)] = scale;
+    if (kind === specialScales.length) codes[row * columns + row] = 0xff;
+  }
 }
