@@ -7,9 +7,10 @@ import { argmax, Session } from './makers/session.js';
 const folder = makeFolders();
 const load = makeModels();
 
-// A rounding can flip an expert or a block, so the largest difference says nothing. Honest bf16 runs
-// of transformers reach a mean of 0.024 to 0.031, a median of 0.010 to 0.012 and 95 to 98 % argmax.
-const allowed = { mean: 0.04, median: 0.016, argmax: 0.93 };
+// A rounding can flip an expert or a block: three flips among the 90 positions of T32 give differences
+// of about 1 and double the mean, so the mean is taken without the largest 5 %. Honest bf16 runs of
+// transformers reach a median of 0.010 to 0.012 and agree on 95 to 98 % of the best tokens.
+const allowed = { median: 0.012, mean: 0.025, argmax: 0.93 };
 
 describe.each(goldenNames)('%s in bfloat16', (name) => {
   it('stays as near to fp32 as the reference does', async () => {
@@ -28,7 +29,8 @@ describe.each(goldenNames)('%s in bfloat16', (name) => {
       if (argmax(row) === golden.argmax[position]) agreed++;
     }
     differences.sort((a, b) => a - b);
-    const mean = differences.reduce((a, b) => a + b, 0) / differences.length;
+    const usual = differences.slice(0, Math.floor(differences.length * 0.95));
+    const mean = usual.reduce((a, b) => a + b, 0) / usual.length;
     const median = differences[differences.length >> 1] ?? Number.NaN;
     expect(mean).toBeLessThan(allowed.mean);
     expect(median).toBeLessThan(allowed.median);

@@ -82,7 +82,7 @@ describe('a loaded model', () => {
       cache: { pageTokens: 128 },
       sharedExpert: { mode: 'separate', layers: 2 },
       tensorParallel: { size: 1, sums: 'one rank' },
-      weights: { storage: { mxfp8: 15, f32: 2, bf16: 2 } },
+      weights: { storage: { mxfp8: 12, f32: 2, bf16: 2 } },
     });
     expect(model.pageBytes).toBe(128 * (3 * 2 * 2 * 128 + 2 * 128) * 4);
   });

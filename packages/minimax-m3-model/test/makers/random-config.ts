@@ -24,8 +24,8 @@ export function randomModel(
   const { divisibleBy = 1, mxfp8 = pick(true, false) } = options;
   const unit = (mxfp8 ? 32 : pick(4, 12, 20)) * divisibleBy;
   const kvHeads = pick(1, 2, 3) * divisibleBy;
-  const headDim = mxfp8 ? pick(32, 64) : pick(12, 20, 32);
-  const rotaryDim = pick(0.25, 0.5, 1) * headDim;
+  const headDim = mxfp8 ? pick(32, 64) : pick(12, 20, 24, 32);
+  const rotaryDim = 2 * Math.round(pick(0.25, 0.5, 1) * headDim * 0.5);
   const layers = 2 + random(4);
   const flags = () => Array.from({ length: layers }, () => random(2));
   const sparse = flags();

@@ -174,10 +174,10 @@ function moeBlock(config: ModelConfig, weights: ReferenceWeights, prefix: string
     moe.expertsPerToken,
   );
   const total = chosen.reduce((sum, e) => sum + (scores[e] as number), 0);
-  let output: Row =
-    moe.sharedExpert === 'absent'
-      ? new Float64Array(x.length)
-      : mlp(config, weights, `${prefix}shared_experts.`, x);
+  const shared = `${prefix}shared_experts.`;
+  let output: Row = weights.has(`${shared}gate_proj.weight`)
+    ? mlp(config, weights, shared, x)
+    : new Float64Array(x.length);
   for (const e of chosen) {
     const weight = ((scores[e] as number) / total) * moe.routedScale;
     const expert = mlp(config, weights, `${prefix}experts.${e}.`, x);

@@ -9,13 +9,16 @@ export interface ReferenceTensor {
 }
 
 /** Looks a tensor up by its release name; throws when it is missing. */
-export type ReferenceWeights = (name: string) => ReferenceTensor;
+export interface ReferenceWeights {
+  (name: string): ReferenceTensor;
+  has(name: string): boolean;
+}
 
 /** Reads stored tensors; a weight with scales is multiplied out. */
 export function referenceWeights(stored: Iterable<StoredTensor>): ReferenceWeights {
   const byName = new Map([...stored].map((tensor) => [tensor.name, tensor]));
   const cache = new Map<string, ReferenceTensor>();
-  return (name) => {
+  const lookUp = (name: string): ReferenceTensor => {
     const known = cache.get(name);
     if (known) return known;
     const tensor = byName.get(name);
@@ -25,6 +28,7 @@ export function referenceWeights(stored: Iterable<StoredTensor>): ReferenceWeigh
     cache.set(name, widened);
     return widened;
   };
+  return Object.assign(lookUp, { has: (name: string) => byName.has(name) });
 }
 
 function widen({ dtype, bytes }: StoredTensor, scales: StoredTensor | undefined): Float32Array {
