@@ -1,5 +1,6 @@
-// Checks, times, prints and saves the rows of one bench: `bench/results/<device>-<bench>.json` in
-// the format that tools/bench compares. A row whose check failed has no time.
+// Checks, times and prints the rows of one bench; with `--save` also writes them to
+// `bench/results/<device>-<bench>.json` in the format that tools/bench compares. A row whose check
+// failed has no time.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -25,38 +26,63 @@ interface BenchRow {
   readonly floorUs?: number;
 }
 
-/** Runs the cases on the device of `--backend cpu|cuda` (default: what `open` picks). */
-export async function runBench(bench: string, cases: readonly BenchCase[]): Promise<void> {
-  const runtime = await open({ backend: backendArgument() });
+/** What a bench is held against. */
+export interface BenchCeiling {
+  /** Name in the results, e.g. `readTBps`. */
+  readonly name: string;
+  /** TB/s with this many threads. */
+  measure(threads: number): Promise<number>;
+}
+
+const hostCopy: BenchCeiling = { name: 'copyTBps', measure: async () => hostCopyTBps() };
+
+/**
+ * Runs the cases on the device of `--backend cpu|cuda` (default: what `open` picks), on the CPU with
+ * `--threads N`.
+ */
+export async function runBench(
+  bench: string,
+  cases: readonly BenchCase[],
+  ceiling: BenchCeiling = hostCopy,
+): Promise<void> {
+  const threads = Number(argument('--threads') ?? 0);
+  const runtime = await open({
+    backend: backendArgument(),
+    ...(threads > 0 && { cpu: { threads } }),
+  });
   try {
     await loadDenseKernels(runtime);
     const device = runtime.device();
-    const copyTBps = hostCopyTBps();
+    const tbps = await ceiling.measure(device.limits.processors);
     const stream = device.createStream({ name: bench });
     const rows: BenchRow[] = [];
-    for (const one of cases) rows.push(await runCase(one, stream, copyTBps));
+    for (const one of cases) rows.push(await runCase(one, stream, tbps));
     stream.dispose();
-    save(bench, device, copyTBps, rows);
+    report(bench, device, { [ceiling.name]: tbps }, rows);
     if (rows.some(({ right }) => !right)) process.exitCode = 1;
   } finally {
     await runtime.dispose();
   }
 }
 
-async function runCase(one: BenchCase, stream: Stream, copyTBps: number): Promise<BenchRow> {
+async function runCase(one: BenchCase, stream: Stream, tbps: number): Promise<BenchRow> {
   const { run, isRight } = await one.prepare(stream);
   run();
   if (!(await isRight())) return { case: one.case, right: false };
   const timing = await measure(stream, run);
-  const floorUs = stream.device.limits.sm === '' ? one.bytes / copyTBps / 1e6 : undefined;
+  const floorUs = stream.device.limits.sm === '' ? one.bytes / tbps / 1e6 : undefined;
   return { case: one.case, ...timing, ...(floorUs !== undefined && { floorUs }), right: true };
 }
 
 function backendArgument(): 'auto' | 'cpu' | 'cuda' {
-  const at = process.argv.indexOf('--backend');
-  const value = at < 0 ? 'auto' : process.argv[at + 1];
+  const value = argument('--backend') ?? 'auto';
   if (value === 'auto' || value === 'cpu' || value === 'cuda') return value;
   throw new Error(`--backend must be auto, cpu or cuda, got ${value}`);
+}
+
+function argument(name: string): string | undefined {
+  const at = process.argv.indexOf(name);
+  return at < 0 ? undefined : process.argv[at + 1];
 }
 
 /** Bytes read plus written a second by one thread's copy, in TB/s: the ceiling of CPU rows. */
@@ -71,14 +97,20 @@ function hostCopyTBps(): number {
   return (2 * from.byteLength) / best / 1e9;
 }
 
-function save(bench: string, device: Device, copyTBps: number, rows: readonly BenchRow[]): void {
+/** Prints the rows beside the saved ones, and saves them if asked to. */
+function report(
+  bench: string,
+  device: Device,
+  ceilings: Readonly<Record<string, number>>,
+  rows: readonly BenchRow[],
+): void {
   const { sm, cpuLevel, processors } = device.limits;
   const name = sm === '' ? `${cpus()[0]?.model ?? 'cpu'} ${cpuLevel} x${processors}` : device.name;
   const file = new URL(`results/${slug(name)}-${bench}.json`, import.meta.url);
   print(bench, name, rows, savedRows(file));
+  if (!process.argv.includes('--save')) return;
   const command = `tsx --conditions=@altstream/source bench/${bench}.bench.ts`;
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-  const ceilings = { copyTBps };
   const date = new Date().toISOString();
   mkdirSync(new URL('.', file), { recursive: true });
   const content = { bench, device: name, commit, command, date, ceilings, rows };
@@ -112,5 +144,5 @@ function print(
     const line = [text.join('  ').padEnd(48), ...times, ratio, right ? 'right' : 'WRONG'];
     process.stdout.write(`${line.join('  ')}\n`);
   }
-  process.stdout.write('columns: µs median, µs p95, µs floor of the copy bandwidth\n');
+  process.stdout.write('columns: µs median, µs p95, µs floor of the measured bandwidth\n');
 }
