@@ -1,6 +1,6 @@
 import { expectClose } from '@altstream/cuda-runtime/testing';
 import { blockScores } from '../src/index.js';
-import { sliceBatch, uploadBatch } from '../test/makers/device-batch.js';
+import { sliceHostBatch, uploadBatch } from '../test/makers/device-batch.js';
 import { makePagedBatch } from '../test/makers/paged-batch.js';
 import { readNumbers } from '../test/makers/read-numbers.js';
 import { scoreTolerance } from '../test/makers/tolerances.js';
@@ -26,7 +26,7 @@ const cases = scored.map((one): BenchCase => {
       return {
         run: () => void blockScores(tensors, { stream, topkBlocks, out }),
         check: async () => {
-          const last = sliceBatch(batch, batch.tokens - 1, batch.tokens);
+          const last = sliceHostBatch(batch, batch.tokens - 1, batch.tokens);
           const blocks = Math.ceil(context / pageTokens);
           const isCandidate = (_: number, i: number) => i % batch.maxPages < blocks;
           const expected = referenceBlockScores(last, 'max');

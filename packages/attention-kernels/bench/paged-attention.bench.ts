@@ -1,6 +1,6 @@
 import { expectClose } from '@altstream/cuda-runtime/testing';
 import { pagedAttention } from '../src/index.js';
-import { sliceBatch, uploadBatch } from '../test/makers/device-batch.js';
+import { sliceHostBatch, uploadBatch } from '../test/makers/device-batch.js';
 import { makePagedBatch } from '../test/makers/paged-batch.js';
 import { readNumbers } from '../test/makers/read-numbers.js';
 import { attentionTolerance } from '../test/makers/tolerances.js';
@@ -22,7 +22,9 @@ const cases = attentionBenchCases.map((one): BenchCase => {
         run: () => void pagedAttention(tensors, { stream, out }),
         check: async () => {
           // The last token alone: the reference is slow, and the tests check every token.
-          const expected = referenceAttention(sliceBatch(batch, batch.tokens - 1, batch.tokens));
+          const expected = referenceAttention(
+            sliceHostBatch(batch, batch.tokens - 1, batch.tokens),
+          );
           const actual = (await readNumbers(stream, out)).slice(-expected.length);
           expectClose(actual, expected, attentionTolerance.bf16);
         },

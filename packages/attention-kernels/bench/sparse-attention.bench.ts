@@ -1,6 +1,6 @@
 import { expectClose } from '@altstream/cuda-runtime/testing';
 import { selectBlocks, sparseAttention } from '../src/index.js';
-import { sliceBatch, uploadBatch } from '../test/makers/device-batch.js';
+import { sliceHostBatch, uploadBatch } from '../test/makers/device-batch.js';
 import { makePagedBatch } from '../test/makers/paged-batch.js';
 import { readNumbers } from '../test/makers/read-numbers.js';
 import { attentionTolerance } from '../test/makers/tolerances.js';
@@ -26,7 +26,7 @@ const cases = attentionBenchCases.map((one): BenchCase => {
         run: () => void sparseAttention({ ...tensors, blocks }, { stream, out }),
         check: async () => {
           // The last token alone: the reference is slow, and the tests check every token.
-          const last = sliceBatch(batch, batch.tokens - 1, batch.tokens);
+          const last = sliceHostBatch(batch, batch.tokens - 1, batch.tokens);
           const chosen = referenceSelectBlocks(last, { topkBlocks });
           const expected = referenceSparseAttention(last, chosen, topkBlocks);
           const actual = (await readNumbers(stream, out)).slice(-expected.length);

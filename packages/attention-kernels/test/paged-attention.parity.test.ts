@@ -9,24 +9,28 @@ import { expect } from 'vitest';
 import { loadAttentionKernels, pagedAttention } from '../src/index.js';
 import { pagedAttentionCases } from './cases/paged-attention.js';
 import { sliceBatch, uploadBatch } from './makers/device-batch.js';
-import { makePagedBatch } from './makers/paged-batch.js';
+import { once } from './makers/once.js';
+import { makePagedBatch, type PagedBatchSpec } from './makers/paged-batch.js';
 import { readNumbers } from './makers/read-numbers.js';
 import { m3, odd, t32 } from './makers/shapes.js';
 import { attentionTolerance } from './makers/tolerances.js';
 import { referenceAttention } from './reference/paged-attention.js';
+
+const batchOf = once(makePagedBatch);
+const expectedOf = once((spec: PagedBatchSpec) => referenceAttention(batchOf(spec)));
 
 describeEachBackend(
   'pagedAttention',
   pagedAttentionCases,
   async ({ stream, runtime }, testCase) => {
     await loadAttentionKernels(runtime);
-    const batch = makePagedBatch(testCase);
+    const batch = batchOf(testCase);
     const width = testCase.heads * testCase.headDim;
     const out = stream.tensor([batch.tokens, width], testCase.dtype);
     poison(stream, out);
     pagedAttention(uploadBatch(stream, batch), { stream, out });
     const actual = await readNumbers(stream, out);
-    expectClose(actual, referenceAttention(batch), attentionTolerance[testCase.dtype]);
+    expectClose(actual, expectedOf(testCase), attentionTolerance[testCase.dtype]);
   },
 );
 
@@ -53,9 +57,10 @@ describeEachBackend(
   chunkCases,
   async ({ stream, runtime }, testCase) => {
     await loadAttentionKernels(runtime);
-    const batch = makePagedBatch(testCase);
+    const batch = batchOf(testCase);
+    const tensors = uploadBatch(stream, batch);
     const bits = async (start: number, end: number) => {
-      const part = uploadBatch(stream, sliceBatch(batch, start, end));
+      const part = sliceBatch(tensors, start, end);
       return downloadRaw(stream, pagedAttention(part, { stream }));
     };
     const whole = await bits(0, batch.tokens);
@@ -93,7 +98,7 @@ describeEachBackend(
     const unknown = pagedAttention({ ...tensors, sequenceIds }, { stream });
     expect(new Set(await readNumbers(stream, unknown))).toEqual(new Set([0]));
 
-    const none = uploadBatch(stream, sliceBatch(batch, 0, 0));
+    const none = sliceBatch(tensors, 0, 0);
     expect(pagedAttention(none, { stream }).shape).toEqual([0, 256]);
   },
 );

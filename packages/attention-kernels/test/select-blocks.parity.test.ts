@@ -2,19 +2,25 @@ import { Workspace } from '@altstream/cuda-runtime';
 import { describeEachBackend, upload } from '@altstream/cuda-runtime/testing';
 import { expect } from 'vitest';
 import { loadAttentionKernels, selectBlocks } from '../src/index.js';
-import { selectBlocksCases } from './cases/select-blocks.js';
+import { type SelectBlocksCase, selectBlocksCases } from './cases/select-blocks.js';
 import { sliceBatch, uploadBatch } from './makers/device-batch.js';
+import { once } from './makers/once.js';
 import { makePagedBatch } from './makers/paged-batch.js';
 import { readNumbers } from './makers/read-numbers.js';
 import { t32 } from './makers/shapes.js';
 import { referenceSelectBlocks } from './reference/select-blocks.js';
 
+const batchOf = once(makePagedBatch);
+const expectedOf = once((testCase: SelectBlocksCase) =>
+  referenceSelectBlocks(batchOf(testCase), testCase),
+);
+
 describeEachBackend('selectBlocks', selectBlocksCases, async ({ stream, runtime }, testCase) => {
   await loadAttentionKernels(runtime);
-  const batch = makePagedBatch(testCase);
+  const batch = batchOf(testCase);
   const blocks = selectBlocks(uploadBatch(stream, batch), { ...testCase, stream });
   expect(blocks.shape).toEqual([testCase.indexHeads, batch.tokens, testCase.topkBlocks]);
-  const expected = referenceSelectBlocks(batch, testCase);
+  const expected = expectedOf(testCase);
   expect(Array.from(await readNumbers(stream, blocks))).toEqual(Array.from(expected));
 });
 
@@ -50,9 +56,10 @@ describeEachBackend(
   async ({ stream, runtime }) => {
     await loadAttentionKernels(runtime);
     const options = { stream, topkBlocks: 4 };
-    const whole = await readNumbers(stream, selectBlocks(uploadBatch(stream, t32Batch), options));
+    const tensors = uploadBatch(stream, t32Batch);
+    const whole = await readNumbers(stream, selectBlocks(tensors, options));
     for (const token of [31, 32, 40, 89]) {
-      const alone = uploadBatch(stream, sliceBatch(t32Batch, token, token + 1));
+      const alone = sliceBatch(tensors, token, token + 1);
       const chosen = await readNumbers(stream, selectBlocks(alone, options));
       for (const head of [0, 1]) {
         const start = (head * 90 + token) * 4;
@@ -76,7 +83,7 @@ describeEachBackend(
     const out = upload(stream, new Int32Array(720), [2, 90, 4], 'i32');
     expect(selectBlocks(tensors, { ...options, out })).toBe(out);
     expect(await readNumbers(stream, out)).toEqual(await readNumbers(stream, blocks));
-    const none = uploadBatch(stream, sliceBatch(t32Batch, 0, 0));
+    const none = sliceBatch(tensors, 0, 0);
     expect(selectBlocks(none, { stream, topkBlocks: 4 }).shape).toEqual([2, 0, 4]);
     workspace.dispose();
   },

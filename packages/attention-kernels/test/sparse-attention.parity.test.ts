@@ -12,8 +12,9 @@ import {
   selectBlocks,
   sparseAttention,
 } from '../src/index.js';
-import { sparseAttentionCases } from './cases/sparse-attention.js';
+import { type SparseAttentionCase, sparseAttentionCases } from './cases/sparse-attention.js';
 import { sliceBatch, uploadBatch } from './makers/device-batch.js';
+import { once } from './makers/once.js';
 import { makePagedBatch } from './makers/paged-batch.js';
 import { readNumbers } from './makers/read-numbers.js';
 import { m3, odd, t32 } from './makers/shapes.js';
@@ -21,17 +22,22 @@ import { attentionTolerance } from './makers/tolerances.js';
 import { referenceSelectBlocks } from './reference/select-blocks.js';
 import { referenceSparseAttention } from './reference/sparse-attention.js';
 
+const referenceOf = once((testCase: SparseAttentionCase) => {
+  const { topkBlocks } = testCase;
+  const batch = makePagedBatch(testCase);
+  const chosen = referenceSelectBlocks(batch, { topkBlocks });
+  return { batch, chosen, expected: referenceSparseAttention(batch, chosen, topkBlocks) };
+});
+
 describeEachBackend('sparseAttention', sparseAttentionCases, async (context, testCase) => {
   const { stream, runtime } = context;
   await loadAttentionKernels(runtime);
   const { topkBlocks, kvHeads, heads, headDim, dtype } = testCase;
-  const batch = makePagedBatch(testCase);
-  const chosen = referenceSelectBlocks(batch, { topkBlocks });
+  const { batch, chosen, expected } = referenceOf(testCase);
   const blocks = upload(stream, chosen, [kvHeads, batch.tokens, topkBlocks], 'i32');
   const out = stream.tensor([batch.tokens, heads * headDim], dtype);
   poison(stream, out);
   sparseAttention({ ...uploadBatch(stream, batch), blocks }, { stream, out });
-  const expected = referenceSparseAttention(batch, chosen, topkBlocks);
   expectClose(await readNumbers(stream, out), expected, attentionTolerance[dtype]);
 });
 
@@ -41,13 +47,18 @@ const equalCases = [
   { name: 'M3 heads', dtype: 'bf16', ...m3, topkBlocks: 1, context: 140, firstDifference: 128 },
 ] as const;
 
+const equalBatchOf = once((testCase: (typeof equalCases)[number]) => {
+  const { context } = testCase;
+  return makePagedBatch({ ...testCase, sequences: [{ context, tokens: context }] });
+});
+
 describeEachBackend(
   'sparseAttention has the bits of pagedAttention up to exactly position topk · block − 1',
   equalCases,
   async ({ stream, runtime }, testCase) => {
     await loadAttentionKernels(runtime);
     const { context, topkBlocks, firstDifference } = testCase;
-    const batch = makePagedBatch({ ...testCase, sequences: [{ context, tokens: context }] });
+    const batch = equalBatchOf(testCase);
     const tensors = uploadBatch(stream, batch);
     const blocks = selectBlocks(tensors, { stream, topkBlocks });
     const sparse = await downloadRaw(stream, sparseAttention({ ...tensors, blocks }, { stream }));
@@ -67,8 +78,9 @@ describeEachBackend(
     await loadAttentionKernels(runtime);
     const sequences = [{ context: 77, tokens: 77 }];
     const batch = makePagedBatch({ ...testCase, dtype: 'bf16', sequences });
+    const tensors = uploadBatch(stream, batch);
     const bits = async (start: number, end: number) => {
-      const part = uploadBatch(stream, sliceBatch(batch, start, end));
+      const part = sliceBatch(tensors, start, end);
       const blocks = selectBlocks(part, { stream, topkBlocks: 4 });
       return downloadRaw(stream, sparseAttention({ ...part, blocks }, { stream }));
     };

@@ -32,7 +32,7 @@ export function checkPageBatch(
   checks.tensor('positions', positions, { dtypes: ['i32'], shape: [tokens] });
   checks.tensor('sequenceIds', sequenceIds, { dtypes: ['i32'], shape: [tokens] });
   return {
-    sequences: checks.size('pageTable', pageTable, 0, 'sequences'),
+    sequences: pageTable.shape[0] ?? 0,
     maxPages: checks.size('pageTable', pageTable, 1, 'maxPages'),
   };
 }

@@ -1,9 +1,12 @@
 // A paged batch on a device.
-import type { Stream } from '@altstream/cuda-runtime';
+import type { Stream, Tensor } from '@altstream/cuda-runtime';
 import { upload } from '@altstream/cuda-runtime/testing';
 import type { PagedBatch } from './paged-batch.js';
 
-/** Uploads what attention and block selection take. */
+/** What attention and block selection take. */
+export type DeviceBatch = ReturnType<typeof uploadBatch>;
+
+/** Uploads a batch. */
 export function uploadBatch(stream: Stream, batch: PagedBatch) {
   const { spec, tokens, pages, maxPages } = batch;
   const { dtype, pageTokens, kvHeads, headDim } = spec;
@@ -22,8 +25,21 @@ export function uploadBatch(stream: Stream, batch: PagedBatch) {
   };
 }
 
-/** Rows [start, end) of the batch as a batch of its own: a chunk, or one decode step. */
-export function sliceBatch(batch: PagedBatch, start: number, end: number): PagedBatch {
+/** Rows [start, end) of an uploaded batch: a chunk, or one decode step. Shares all memory. */
+export function sliceBatch(batch: DeviceBatch, start: number, end: number): DeviceBatch {
+  const rows = (tensor: Tensor) => tensor.slice(0, start, end);
+  return {
+    ...batch,
+    q: rows(batch.q),
+    indexQ: rows(batch.indexQ),
+    positions: rows(batch.positions),
+    sequenceIds: rows(batch.sequenceIds),
+    slots: rows(batch.slots),
+  };
+}
+
+/** Rows [start, end) of a batch on the host, for a reference. */
+export function sliceHostBatch(batch: PagedBatch, start: number, end: number): PagedBatch {
   const { heads, headDim, indexHeads, indexDim } = batch.spec;
   return {
     ...batch,
