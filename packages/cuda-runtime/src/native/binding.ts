@@ -57,6 +57,7 @@ export const commandLayout = {
 /** A completion posted by a foreign thread: `status` is empty when all went well, else JSON of a `NativeFault`. */
 export type CompletionHandler = (token: number, status: string) => void;
 
+/** The functions of the addon. A failing one throws an Error with the fields of `NativeFault`. */
 export interface NativeBinding {
   /** JSON: `{ version, abi, napi, cuda: boolean, cudaRuntimeVersion }`. */
   buildInfo(): string;

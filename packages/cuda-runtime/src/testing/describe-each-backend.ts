@@ -23,8 +23,8 @@ export function describeEachBackend<T extends { readonly name: string }>(
 ): void {
   for (const report of probeSync()) {
     if (!report.usable) {
-      test.skip(`${name} on ${report.backend}: ${report.reason}, ${firstLine(report.detail)}`, () =>
-        undefined);
+      const reason = `${report.reason}, ${firstLine(report.detail)}`;
+      test(`${name} on ${report.backend}: ${reason}`, ({ skip }) => skip(reason));
     } else if (report.backend === 'cuda') {
       describeOn(`${name} on cuda`, { backend: 'cuda' }, cases, body);
     } else {
