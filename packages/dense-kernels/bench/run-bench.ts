@@ -109,7 +109,8 @@ function report(
   const file = new URL(`results/${slug(name)}-${bench}.json`, import.meta.url);
   print(bench, name, rows, savedRows(file));
   if (!process.argv.includes('--save')) return;
-  const command = `tsx --conditions=@altstream/source bench/${bench}.bench.ts`;
+  const given = process.argv.slice(2).join(' ');
+  const command = `tsx --conditions=@altstream/source bench/${bench}.bench.ts ${given}`;
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   const date = new Date().toISOString();
   mkdirSync(new URL('.', file), { recursive: true });

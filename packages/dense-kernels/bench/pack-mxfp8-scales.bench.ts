@@ -1,0 +1,33 @@
+// Scales of one expert matrix and of a wide projection into tiles, once at load.
+import { downloadRaw, seededRandom, upload } from '@altstream/cuda-runtime/testing';
+import { packMxfp8Scales } from '../src/index.js';
+import { referencePack } from '../test/reference/pack-mxfp8-scales.js';
+import { type BenchCase, runBench } from './run-bench.js';
+
+const sizes = [
+  { rows: 3072, blocks: 192 },
+  { rows: 12288, blocks: 192 },
+];
+
+function makeCase({ rows, blocks }: { rows: number; blocks: number }): BenchCase {
+  return {
+    case: { rows, blocks },
+    bytes: 2 * rows * blocks,
+    prepare: async (stream) => {
+      const random = seededRandom(1);
+      const bytes = Uint8Array.from({ length: rows * blocks }, () => random.integer(0, 256));
+      const expected = referencePack(bytes, rows, blocks);
+      const scales = upload(stream, bytes, [rows, blocks], 'e8m0');
+      const out = stream.tensor([expected.length], 'e8m0');
+      return {
+        run: () => void packMxfp8Scales({ scales }, { stream, out }),
+        isRight: async () => {
+          const got = await downloadRaw(stream, out);
+          return expected.every((byte, i) => byte === got[i]);
+        },
+      };
+    },
+  };
+}
+
+await runBench('pack-mxfp8-scales', sizes.map(makeCase));
