@@ -1,8 +1,4 @@
-/**
- * Where a worker's built file lies. Workers are entries of their own; Node 20 cannot run TypeScript,
- * so from source (in tests) the built file is used as well.
- */
+/** Where a worker's built file lies: workers are entries of their own beside the bundle's root. */
 export function workerUrl(name: 'engine-worker' | 'text-worker'): URL {
-  const isSource = import.meta.url.endsWith('.ts');
-  return new URL(`${isSource ? '../dist' : '.'}/worker/${name}.js`, import.meta.url);
+  return new URL(`./worker/${name}.js`, import.meta.url);
 }

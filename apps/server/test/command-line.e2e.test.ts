@@ -1,12 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
-
-const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+import { altstreamMain, startServing } from './makers/serving.js';
 
 interface Result {
   readonly code: number | null;
@@ -16,25 +14,10 @@ interface Result {
 
 function altstream(...args: string[]): Promise<Result> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [main, ...args], (_, stdout, stderr) =>
+    const child = execFile(process.execPath, [altstreamMain, ...args], (_, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     );
   });
-}
-
-/** Starts `serve` and waits for its address. */
-async function startServing(
-  ...args: string[]
-): Promise<{ child: ChildProcess; url: string; output: () => string }> {
-  const child = spawn(process.execPath, [main, 'serve', '--port', '0', ...args]);
-  let output = '';
-  child.stdout.on('data', (chunk) => (output += String(chunk)));
-  child.stderr.on('data', (chunk) => (output += String(chunk)));
-  while (!/Altstream serves/.test(output)) {
-    if (child.exitCode !== null) throw new Error(`serve ended: ${output}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  return { child, url: /(http:\/\/[\d.:]+)\/v1/.exec(output)?.[1] ?? '', output: () => output };
 }
 
 describe('the command line', () => {

@@ -202,7 +202,7 @@ describe('refused requests', () => {
 
   beforeAll(async () => {
     folder = await makeModelFolder('T128');
-    server = await startTestServer(folder.path, { apiKey: ['secret'] });
+    server = await startTestServer(folder.path, { apiKey: 'secret' });
   });
   afterAll(async () => {
     await server?.close();

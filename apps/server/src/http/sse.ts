@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { ApiError } from '../errors/index.js';
+import { watchClient } from './gone-client.js';
 
 /** A stream of server-sent events on a hijacked reply. */
 export class EventStream {
@@ -21,14 +22,15 @@ export class EventStream {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
-      connection: 'keep-alive',
     });
     raw.flushHeaders();
     raw.socket?.setNoDelay(true);
-    raw.on('close', () => {
-      if (!this.#isOpen) return;
-      this.#stop();
-      options.onGone();
+    watchClient(reply, {
+      probe: () => raw.write(':\n\n'),
+      onGone: () => {
+        this.#stop();
+        options.onGone();
+      },
     });
     if (options.keepAliveMs > 0) {
       this.#keepAlive = setInterval(() => raw.write(': keep-alive\n\n'), options.keepAliveMs);

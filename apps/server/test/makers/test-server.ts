@@ -1,62 +1,44 @@
 import OpenAI from 'openai';
-import pino from 'pino';
-import type { ServeFlags } from '../../src/config/serve-flags.js';
-import { serve } from '../../src/serve.js';
-import type { EngineInfo } from '../../src/worker/messages.js';
+import { startServing } from './serving.js';
 
-/** A server in this process, on a free loopback port, with its workers in threads. */
+/** A server process on a free loopback port, with clients for it. */
 export interface TestServer {
   readonly url: string;
-  readonly info: EngineInfo;
   readonly client: OpenAI;
-  /** The engine's own counters, by the metrics route. */
+  /** The value of the first metric whose line begins so. */
   metric(name: string): Promise<number>;
   close(): Promise<void>;
 }
 
-const defaults: ServeFlags = {
-  host: '127.0.0.1',
-  port: 0,
-  maxBodySize: 1 << 20,
-  sseKeepAliveInterval: 15,
-  shutdownTimeout: 5,
-  device: 'cpu',
-  dtype: 'float32',
-  maxNumSeqs: 4,
-  maxNumBatchedTokens: 256,
-  maxNumPartialPrefills: 2,
-  overlap: 'capture',
-  sharedExpert: 'separate',
-  generationConfig: 'auto',
-  defaultChatTemplateKwargs: {},
-  logLevel: 'silent',
-};
-
-/** Starts a server on a model folder and waits until it is ready. */
+/** Starts a server on a model folder, in fp32 on the CPU, and waits until it is ready. */
 export async function startTestServer(
   model: string,
-  flags: Partial<ServeFlags> = {},
+  options: { apiKey?: string; args?: readonly string[] } = {},
 ): Promise<TestServer> {
-  const server = await serve({
-    flags: { ...defaults, model, ...flags },
-    logger: pino({ level: 'silent' }),
-    onProgress: () => undefined,
-  });
-  const info = await server.ready();
-  const { url } = server;
+  const { apiKey, args = [] } = options;
+  const key = apiKey === undefined ? [] : ['--api-key', apiKey];
+  const fixed = [
+    '--device',
+    'cpu',
+    '--dtype',
+    'float32',
+    '--max-num-seqs',
+    '4',
+    '--max-body-size',
+    '1048576',
+  ];
+  const server = await startServing('--model', model, ...fixed, ...key, ...args);
+  const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   return {
-    url,
-    info,
-    client: new OpenAI({
-      baseURL: `${url}/v1`,
-      apiKey: flags.apiKey?.[0] ?? 'none',
-      maxRetries: 0,
-    }),
+    url: server.url,
+    client: new OpenAI({ baseURL: `${server.url}/v1`, apiKey: apiKey ?? 'none', maxRetries: 0 }),
     metric: async (name) => {
-      const text = await (await fetch(`${url}/metrics`)).text();
+      const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
       const line = text.split('\n').find((one) => one.startsWith(name));
       return Number(line?.split(' ').at(-1) ?? Number.NaN);
     },
-    close: () => server.close(5000),
+    close: async () => {
+      await server.stop();
+    },
   };
 }

@@ -15,6 +15,7 @@ import { type ChatShape, chatResponse, type ResponseHead } from '../../openai/ch
 import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
 import { admit } from '../admission.js';
+import { interimProbe, watchClient } from '../gone-client.js';
 import { streamSteps } from '../stream-steps.js';
 import { thinkingKwargs } from '../thinking.js';
 
@@ -33,11 +34,9 @@ export function chatCompletions(app: FastifyInstance, context: ServerContext): v
     const request = parseChatRequest(incoming.body);
     const ticket = admit(context, request.model, incoming.id);
     const run = await start(request, context, incoming.id);
-    reply.raw.on('close', () => {
-      if (!reply.raw.writableFinished) run.generation.abort();
-    });
     const observed = { ...run.generation, steps: ticket.observe(run.generation.steps) };
     if (request.stream) return stream({ ...run, generation: observed }, reply, context);
+    watchClient(reply, { probe: interimProbe(reply), onGone: () => run.generation.abort() });
     return whole({ ...run, generation: observed });
   });
 }

@@ -19,6 +19,7 @@ import { fieldError } from '../../openai/parse-body.js';
 import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
 import { admit } from '../admission.js';
+import { interimProbe, watchClient } from '../gone-client.js';
 import { streamSteps } from '../stream-steps.js';
 import { headOf } from './chat-completions.js';
 
@@ -39,11 +40,9 @@ export function completions(app: FastifyInstance, context: ServerContext): void 
     const request = parseCompletionRequest(incoming.body);
     const ticket = admit(context, request.model, incoming.id);
     const run = await start(request, context, incoming.id);
-    reply.raw.on('close', () => {
-      if (!reply.raw.writableFinished) run.generation.abort();
-    });
     const generation = { ...run.generation, steps: ticket.observe(run.generation.steps) };
     if (request.stream) return stream({ ...run, generation }, reply, context);
+    watchClient(reply, { probe: interimProbe(reply), onGone: () => run.generation.abort() });
     return whole({ ...run, generation });
   });
 }

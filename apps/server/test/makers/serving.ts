@@ -1,0 +1,45 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** The built command, as it is installed. */
+export const altstreamMain = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
+
+/** A server process that is ready. */
+export interface Serving {
+  readonly child: ChildProcess;
+  readonly url: string;
+  /** Everything that it printed so far. */
+  output(): string;
+  /** Ends it by SIGTERM and waits; resolves to its exit code. */
+  stop(): Promise<number | null>;
+}
+
+/** Starts `altstream serve` on a free loopback port and waits for its banner. */
+export async function startServing(...args: readonly string[]): Promise<Serving> {
+  const child = spawn(process.execPath, [altstreamMain, 'serve', '--port', '0', ...args]);
+  let output = '';
+  const collect = (chunk: unknown): void => {
+    output += String(chunk);
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  while (!/Altstream serves/.test(output)) {
+    if (child.exitCode !== null) throw new Error(`serve ended: ${output}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const stop = async (): Promise<number | null> => {
+    if (child.exitCode === null) {
+      const exited = once(child, 'exit');
+      child.kill('SIGTERM');
+      await exited;
+    }
+    return child.exitCode;
+  };
+  return {
+    child,
+    url: /(http:\/\/[\d.:]+)\/v1/.exec(output)?.[1] ?? '',
+    output: () => output,
+    stop,
+  };
+}
