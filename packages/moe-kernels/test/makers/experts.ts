@@ -47,8 +47,8 @@ export function makeExperts(testCase: ExpertsCase): ExpertsData {
     w13,
     w2,
     reference: {
-      w13Row: (expert, r) => weightRow(w13, expert, r),
-      w2Row: (expert, r) => weightRow(w2, expert, r),
+      w13Row: rowsOf(w13),
+      w2Row: rowsOf(w2),
       experts,
       hidden,
       intermediate,
@@ -78,15 +78,24 @@ export function uploadExperts(
   return { w13: uploadWeight(stream, w13), w2: uploadWeight(stream, w2) };
 }
 
-/** Row `r` of an expert as exact numbers. */
-export function weightRow(bits: WeightBits, expert: number, r: number): Float32Array {
-  const [, rows, columns] = bits.shape;
-  const first = (expert * rows + r) * columns;
-  const row = bits.data.subarray(first, first + columns);
+/** Rows of a weight as exact numbers, each widened once. */
+function rowsOf(bits: WeightBits): (expert: number, r: number) => Float32Array {
+  const widened = new Map<number, Float32Array>();
+  return (expert, r) => {
+    const index = expert * bits.shape[1] + r;
+    const row = widened.get(index) ?? widenRow(bits, index);
+    widened.set(index, row);
+    return row;
+  };
+}
+
+function widenRow({ data, scales, shape }: WeightBits, index: number): Float32Array {
+  const columns = shape[2];
+  const [first, end] = [index * columns, (index + 1) * columns];
+  const row = data.subarray(first, end);
   if (row instanceof Float32Array) return row;
   if (row instanceof Uint16Array) return bf16ToF32(row);
-  const scales = bits.scales?.subarray(first / 32, (first + columns) / 32) ?? new Uint8Array();
-  return referenceDequantize(row, scales);
+  return referenceDequantize(row, scales?.subarray(first / 32, end / 32) ?? new Uint8Array());
 }
 
 function makeWeight(
