@@ -163,6 +163,8 @@ export interface Stream extends TensorAllocator, Disposable {
   dispose(): void;
   /** @internal */
   use(api: string): NativeHandle;
+  /** @internal The handle for one more operation. @throws QueueFullError */
+  submit(api: string): NativeHandle;
 }
 
 /** How to give up a wait. The work on the device goes on. */

@@ -33,8 +33,6 @@ export interface CpuOptions {
   readonly strictPdl?: boolean;
   /** Device memory in bytes; default 0 = no limit. */
   readonly limitBytes?: number;
-  /** Watchdog: waits are rejected when nothing has moved for this long; default 10 000. */
-  readonly hangMs?: number;
 }
 
 const choices = {
@@ -59,7 +57,6 @@ export function resolveCpuOptions(
     pdl: options.pdl ?? 'earliest',
     strictPdl: options.strictPdl ?? false,
     limitBytes: options.limitBytes ?? 0,
-    hangMs: options.hangMs ?? 10_000,
   };
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(resolved, name)) throw refuse(`\`cpu.${name}\` is not an option`);
@@ -67,12 +64,12 @@ export function resolveCpuOptions(
   if (resolved.level !== '') checkChoice('level', resolved.level);
   checkChoice('schedule', resolved.schedule);
   checkChoice('pdl', resolved.pdl);
-  for (const name of ['threads', 'maxThreads', 'seed', 'limitBytes', 'hangMs'] as const) {
+  for (const name of ['threads', 'maxThreads', 'seed', 'limitBytes'] as const) {
     if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 0) {
       throw refuse(`\`cpu.${name}\` is ${resolved[name]}, expected a non-negative integer`);
     }
   }
-  return resolved;
+  return { ...resolved, hangMs: 0 };
 }
 
 function checkChoice(name: keyof typeof choices, value: string): void {

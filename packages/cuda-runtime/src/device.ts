@@ -18,7 +18,8 @@ import { HostBuffer } from './memory/host-buffer.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
 import { Event } from './stream/event.js';
-import { NativeStream, type StreamOwner } from './stream/stream.js';
+import type { QueueOptions } from './stream/pending-limit.js';
+import { NativeStream, type StreamTerms } from './stream/stream.js';
 
 /** The one implementation of `Device`. */
 export class NativeDevice implements Device {
@@ -31,9 +32,11 @@ export class NativeDevice implements Device {
   readonly priorityRange: { readonly least: number; readonly greatest: number };
   // Kept weakly: a stream that its user forgot must stay collectable.
   readonly #streams = new Set<WeakRef<Stream>>();
+  readonly #queue: QueueOptions;
   #legacy: Stream | undefined;
 
-  constructor(runtime: Runtime, index: number, info: DeviceInfo) {
+  constructor(runtime: Runtime, index: number, info: DeviceInfo, queue: QueueOptions) {
+    this.#queue = queue;
     this.runtime = runtime;
     this.index = index;
     this.name = info.name;
@@ -57,7 +60,7 @@ export class NativeDevice implements Device {
   }
 
   /** A stream for a user or for the runtime itself. */
-  makeStream(options: StreamOptions, owner: StreamOwner): Stream {
+  makeStream(options: StreamOptions, owner: StreamTerms['owner']): Stream {
     const { priority = 0, blocking = false, name = '' } = options;
     if (!Number.isInteger(priority)) {
       const detail = `\`priority\` is ${priority}, expected an integer`;
@@ -116,8 +119,8 @@ export class NativeDevice implements Device {
     return this.runtime.use('device');
   }
 
-  #adopt(handle: number, name: string, owner: StreamOwner): Stream {
-    const stream = new NativeStream(this, handle, name, owner);
+  #adopt(handle: number, name: string, owner: StreamTerms['owner']): Stream {
+    const stream = new NativeStream(this, handle, name, { owner, queue: this.#queue });
     this.#streams.add(new WeakRef(stream));
     return stream;
   }

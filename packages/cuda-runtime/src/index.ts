@@ -64,5 +64,6 @@ export {
   forkJoin,
   withAlt,
 } from './stream/fork-join.js';
+export type { QueuePolicy } from './stream/pending-limit.js';
 export type { Trace, TraceRecording } from './trace/trace.js';
 export type { TraceSpan } from './trace/trace-span.js';

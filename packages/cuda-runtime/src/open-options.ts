@@ -1,7 +1,9 @@
+import { isMainThread } from 'node:worker_threads';
 import { type CpuOptions, resolveCpuOptions } from './cpu-options.js';
 import { ArgumentError } from './errors/argument-error.js';
 import type { NativeOpenOptions } from './native/binding.js';
 import type { Settings } from './settings.js';
+import type { QueueOptions, QueuePolicy } from './stream/pending-limit.js';
 
 /** Options of `open`. */
 export interface OpenOptions {
@@ -15,6 +17,13 @@ export interface OpenOptions {
   readonly strictEvents?: boolean;
   /** A runtime of its own instead of the one that this thread shares; default false. */
   readonly isolated?: boolean;
+  /** Most pending operations of a stream; default 768. */
+  readonly maxPending?: number;
+  /**
+   * What a full stream does to a call: `throw` on the main thread, `block` by default in a worker,
+   * whose event loop may stand still.
+   */
+  readonly queuePolicy?: QueuePolicy;
   readonly cpu?: CpuOptions;
 }
 
@@ -23,10 +32,20 @@ export interface ResolvedOptions {
   readonly backend: 'auto' | 'cpu' | 'cuda';
   readonly device: number;
   readonly isolated: boolean;
+  readonly queue: QueueOptions;
   readonly native: NativeOpenOptions;
 }
 
-const names = ['backend', 'device', 'guards', 'strictEvents', 'isolated', 'cpu'];
+const names = [
+  'backend',
+  'device',
+  'guards',
+  'strictEvents',
+  'isolated',
+  'maxPending',
+  'queuePolicy',
+  'cpu',
+];
 
 /** @throws ArgumentError naming the option */
 export function resolveOptions(options: OpenOptions, settings: Settings): ResolvedOptions {
@@ -43,8 +62,23 @@ export function resolveOptions(options: OpenOptions, settings: Settings): Resolv
     backend,
     device,
     isolated: options.isolated === true,
+    queue: resolveQueue(options),
     native: { guards, strictEvents, cpu: resolveCpuOptions(options.cpu ?? {}, settings) },
   };
+}
+
+function resolveQueue(options: OpenOptions): QueueOptions {
+  const { maxPending = 768, queuePolicy: policy = isMainThread ? 'throw' : 'block' } = options;
+  if (!Number.isInteger(maxPending) || maxPending < 1) {
+    throw refuse(`\`maxPending\` is ${maxPending}, expected a positive integer`);
+  }
+  if (policy !== 'throw' && policy !== 'block') {
+    throw refuse(`\`queuePolicy\` is ${String(policy)}, expected throw or block`);
+  }
+  if (policy === 'block' && isMainThread) {
+    throw refuse('`queuePolicy` block would stop the event loop of the main thread; use throw');
+  }
+  return { maxPending, policy };
 }
 
 function refuse(detail: string): ArgumentError {

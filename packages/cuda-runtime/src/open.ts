@@ -40,7 +40,7 @@ export function openSync(options: OpenOptions = {}): Runtime {
 }
 
 function openShared(backend: 'cpu' | 'cuda', why: string, options: ResolvedOptions): Runtime {
-  const key = JSON.stringify([options.device, options.native]);
+  const key = JSON.stringify([options.device, options.queue, options.native]);
   const known = shared.get(backend);
   if (known) {
     if (known.key !== key) throw otherOptions(backend, known.key, key);

@@ -12,6 +12,7 @@ import { guarded } from './native/guarded.js';
 import type { ResolvedOptions } from './open-options.js';
 import { parseRaces } from './races.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
+import type { QueueOptions } from './stream/pending-limit.js';
 import { NamedStreams } from './stream/stream-registry.js';
 import { NativeTrace } from './trace/trace.js';
 
@@ -43,7 +44,7 @@ export class NativeRuntime implements Runtime {
     this.#origin = origin;
     this.backend = origin.backend;
     this.#checksRaces = origin.options.native.cpu.raceCheck && origin.backend === 'cpu';
-    const devices = listDevices(this, handle);
+    const devices = listDevices(this, handle, origin.options.queue);
     this.devices = devices;
     const make = (device: Device, name: string, priority = 0) =>
       ownDevice(devices, device).makeStream({ name, priority }, 'runtime');
@@ -164,13 +165,17 @@ export class NativeRuntime implements Runtime {
   }
 }
 
-function listDevices(runtime: Runtime, handle: Handle): readonly NativeDevice[] {
+function listDevices(
+  runtime: Runtime,
+  handle: Handle,
+  queue: QueueOptions,
+): readonly NativeDevice[] {
   const { binding } = environment();
   const report = JSON.parse(guarded(() => binding.describeRuntime(handle)));
   const count = Number(report.devices ?? 1);
   return Array.from({ length: count }, (_, index) => {
     const info = parseDeviceInfo(guarded(() => binding.deviceInfo(handle, index)));
-    return new NativeDevice(runtime, index, info);
+    return new NativeDevice(runtime, index, info, queue);
   });
 }
 

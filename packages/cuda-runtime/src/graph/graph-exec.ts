@@ -6,7 +6,7 @@ import { NativeRecord } from '../native/record.js';
 /** What a graph is launched on: a stream. */
 export interface LaunchTarget {
   /** @internal */
-  use(api: string): Handle;
+  submit(api: string): Handle;
 }
 
 // An executable keeps the callbacks of its notify nodes as long as it lives.
@@ -35,7 +35,7 @@ export class GraphExec implements Disposable {
   launch(stream: LaunchTarget = this.#currentStream()): this {
     const api = 'graphExec.launch';
     const { binding } = environment();
-    guarded(() => binding.graphLaunch(this.#record.use(api), stream.use(api)));
+    guarded(() => binding.graphLaunch(this.#record.use(api), stream.submit(api)));
     return this;
   }
 

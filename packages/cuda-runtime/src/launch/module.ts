@@ -37,7 +37,7 @@ class NativeModule implements Module {
     this.runtime = runtime;
     this.manifest = manifest;
     this.#described = described;
-    this.#record = new NativeRecord(this, handle, `module ${manifest}`);
+    this.#record = new NativeRecord(this, handle, `module ${manifest}`, false);
   }
 
   get kernels(): readonly string[] {

@@ -20,7 +20,7 @@ export function setLeakWarnings(on: boolean): void {
 // that a collection inside a capture cannot call CUDA (docs/lifetimes.md).
 const forgotten = new FinalizationRegistry<Held>(({ handle, what, stack }) => {
   environment().binding.release(handle);
-  if (warnLeaks) process.emitWarning(`${what} was collected undisposed`, { detail: stack ?? '' });
+  if (stack) process.emitWarning(`${what} was collected undisposed`, { detail: stack });
 });
 
 /**
@@ -31,10 +31,11 @@ export class NativeRecord {
   #handle: Handle;
   readonly #what: string;
 
-  constructor(holder: object, handle: Handle, what: string) {
+  /** @param isUsers whether a user should have disposed it, so that a leak is worth a warning */
+  constructor(holder: object, handle: Handle, what: string, isUsers = true) {
     this.#handle = handle;
     this.#what = what;
-    const stack = warnLeaks ? new Error('created here').stack : undefined;
+    const stack = warnLeaks && isUsers ? new Error('created here').stack : undefined;
     forgotten.register(holder, { handle, what, stack }, this);
   }
 

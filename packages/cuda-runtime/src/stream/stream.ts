@@ -23,11 +23,16 @@ import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
 import { beginCapture, captureStatusOf, endCapture, noteCallback } from './capture-state.js';
 import type { Event } from './event.js';
+import { PendingLimit, type QueueOptions } from './pending-limit.js';
 import { synchronize, waitUntilBelow } from './stream-waits.js';
 import { copy, fill, read, write } from './transfers.js';
 
-/** Who ends a stream: its user, or the runtime that made it. */
-export type StreamOwner = 'user' | 'runtime';
+/** What a stream is made with besides its native record. */
+export interface StreamTerms {
+  /** Who ends it. */
+  readonly owner: 'user' | 'runtime';
+  readonly queue: QueueOptions;
+}
 
 /** The one implementation of `Stream`. */
 export class NativeStream implements Stream {
@@ -36,16 +41,18 @@ export class NativeStream implements Stream {
   readonly priority: number;
   readonly device: Device;
   readonly #record: NativeRecord;
-  readonly #owner: StreamOwner;
+  readonly #owner: StreamTerms['owner'];
+  readonly #limit: PendingLimit;
 
-  constructor(device: Device, handle: Handle, name: string, owner: StreamOwner) {
+  constructor(device: Device, handle: Handle, name: string, { owner, queue }: StreamTerms) {
     const { binding } = environment();
     this.device = device;
     this.name = name;
     this.id = binding.streamId(handle);
     this.priority = binding.streamPriority(handle);
     this.#owner = owner;
-    this.#record = new NativeRecord(this, handle, `stream ${name}#${this.id}`);
+    this.#limit = new PendingLimit(queue, `${name}#${this.id}`, () => this.pending);
+    this.#record = new NativeRecord(this, handle, `stream ${name}#${this.id}`, owner === 'user');
   }
 
   get runtime(): Runtime {
@@ -54,6 +61,12 @@ export class NativeStream implements Stream {
 
   use(api: string): Handle {
     return this.#record.use(api);
+  }
+
+  submit(api: string): Handle {
+    const handle = this.#record.use(api);
+    this.#limit.admit(api);
+    return handle;
   }
 
   record(event?: Event, options: { readonly external?: boolean } = {}): Event {
@@ -82,7 +95,7 @@ export class NativeStream implements Stream {
   }
 
   launch(kernel: Kernel, config: LaunchConfig, params: KernelParams): this {
-    const handle = this.#record.use('stream.launch');
+    const handle = this.submit('stream.launch');
     const kernelHandle = kernel.encode(this, config, params);
     try {
       environment().binding.launch(handle, kernelHandle);
@@ -116,7 +129,7 @@ export class NativeStream implements Stream {
   }
 
   notify(callback: () => void): this {
-    const handle = this.use('stream.notify');
+    const handle = this.submit('stream.notify');
     const isCapturing = this.captureStatus === 'active';
     const { binding, completions } = environment();
     const token = completions.notify(callback, !isCapturing);

@@ -19,7 +19,7 @@ export function copy(stream: Stream, destination: Memory, source: Memory, bytes?
   if (!Number.isSafeInteger(count) || count < 0 || count > most) {
     throw new ArgumentError({ api, detail: `\`bytes\` is ${count}, expected 0 … ${most}` });
   }
-  const handle = stream.use(api);
+  const handle = stream.submit(api);
   guarded(() =>
     environment().binding.copy(handle, to.handle, to.offset, from.handle, from.offset, count),
   );
@@ -32,7 +32,7 @@ export function fill(stream: Stream, destination: Tensor | DeviceBuffer, byte: n
     throw new ArgumentError({ api, detail: `\`byte\` is ${byte}, expected 0 … 255` });
   }
   const to = placeOf(api, 'destination', destination, stream.device);
-  const handle = stream.use(api);
+  const handle = stream.submit(api);
   guarded(() => environment().binding.fill(handle, to.handle, to.offset, byte, to.bytes));
 }
 
@@ -46,7 +46,7 @@ export function write(
   checkView(api, 'source', source);
   const to = placeOf(api, 'destination', destination, stream.device);
   checkSize(api, 'source', source.byteLength, 'destination', destination, to.bytes);
-  const handle = stream.use(api);
+  const handle = stream.submit(api);
   guarded(() => environment().binding.write(handle, to.handle, to.offset, bytesOf(source)));
 }
 
@@ -61,7 +61,7 @@ export async function read(
   const from = placeOf(api, 'source', source, stream.device);
   const bytes = destination.byteLength;
   checkSize(api, 'destination', bytes, 'source', source, from.bytes);
-  const handle = stream.use(api);
+  const handle = stream.submit(api);
   const { binding, completions } = environment();
   let staged = 0;
   await completions.wait((token) => {
