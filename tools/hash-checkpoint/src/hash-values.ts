@@ -6,14 +6,14 @@
 const GOLDEN_RATIO = 0x9e3779b9;
 
 /** FNV-1a over the UTF-8 bytes of a name, 32 bits. */
-export function fnv1a(name: string): number {
+function fnv1a(name: string): number {
   let hash = 0x811c9dc5;
   for (const byte of Buffer.from(name, 'utf8')) hash = Math.imul(hash ^ byte, 0x01000193);
   return hash >>> 0;
 }
 
 /** The finaliser of MurmurHash3: a bijection of 32-bit numbers without visible structure. */
-export function mix(value: number): number {
+function mix(value: number): number {
   let x = value;
   x ^= x >>> 16;
   x = Math.imul(x, 0x85ebca6b);
