@@ -116,6 +116,9 @@ void Scheduler::drain(Outcome& outcome) {
 }
 
 void Scheduler::complete_one(Operation& operation, Outcome& outcome) {
+  if (operation.stream) {
+    static_cast<CpuQueue&>(operation.stream->queue()).pending.fetch_sub(1);
+  }
   operation.mark_complete(operation.timing ? core::now_ns() : 0);
   for (Notice& notice : operation.notices) outcome.notices.push_back(std::move(notice));
   operation.notices.clear();
@@ -144,17 +147,15 @@ Task Scheduler::hand_out(core::InlineVector<Task, 4>& tasks, bool on_executor) {
   return keeps_one ? tasks[0] : Task{};
 }
 
-// Releases last: that may end the runtime, and this scheduler with it.
+// Posts first, so that completions arrive in the order of the stream. Releases last: that may end
+// the runtime, and this scheduler with it.
 Task Scheduler::settle(Outcome& outcome, bool on_executor) {
-  const Task next = hand_out(outcome.tasks, on_executor);
   for (const Notice& notice : outcome.notices) notice.sink->post(notice.token, fault_text(notice));
+  const Task next = hand_out(outcome.tasks, on_executor);
   for (Operation* operation : outcome.completed) {
     operation->work = nullptr;
     operation->launch = nullptr;
-    if (operation->stream) {
-      static_cast<CpuQueue&>(operation->stream->queue()).pending.fetch_sub(1);
-      const core::Ref<core::Stream> last = std::move(operation->stream);
-    }
+    { const core::Ref<core::Stream> last = std::move(operation->stream); }
     operation->release();
   }
   return next;
