@@ -42,6 +42,23 @@ describe('open', () => {
     expect(error.hint?.length).toBeGreaterThan(10);
   });
 
+  test('auto falls back to the CPU with one process warning that says why', async () => {
+    const cuda = (await probe()).find(({ backend }) => backend === 'cuda');
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on('warning', note);
+    for (let round = 0; round < 2; round += 1) {
+      const runtime = await open();
+      expect(runtime.backend).toBe(cuda?.usable ? 'cuda' : 'cpu');
+      expect(runtime.describe().why).toMatch(cuda?.usable ? 'usable' : (cuda?.reason ?? ''));
+      await runtime.dispose();
+    }
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    const ours = warnings.filter(({ message }) => message.includes('CPU backend'));
+    expect(ours).toHaveLength(cuda?.usable ? 0 : 1);
+  });
+
   test('isolated runtimes are their own, each with its level', async () => {
     for (const level of cpuLevels()) {
       const runtime = await open({ backend: 'cpu', isolated: true, cpu: { level } });

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BackendUnavailableError } from '../errors/backend-unavailable-error.js';
 import type { NativeBinding } from './binding.js';
+import { unloadableReason } from './unloadable-reason.js';
 
 const nodeApiVersion = 8;
 const file = 'cuda_runtime.node';
@@ -38,9 +39,8 @@ export function loadBinding(): NativeBinding {
   }
   throw new BackendUnavailableError({
     api: 'load',
-    reason: 'NO_ADDON',
+    reason: unloadableReason(reasons),
     detail: `the addon could not be loaded; ${reasons.join('; ')}`,
-    hint: 'Install optional dependencies, or build it: pnpm --filter @altstream/cuda-runtime build:native',
   });
 }
 

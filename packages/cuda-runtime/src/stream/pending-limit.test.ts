@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { QueueFullError } from '../errors/queue-full-error.js';
+import { PendingLimit } from './pending-limit.js';
+
+test('never lets more through than fit, and seldom asks', () => {
+  let pending = 0;
+  let asked = 0;
+  const count = () => {
+    asked += 1;
+    return pending;
+  };
+  const limit = new PendingLimit({ maxPending: 200, policy: 'throw' }, 's#1', count);
+  const submitAll = () => {
+    for (;;) {
+      limit.admit('stream.launch');
+      pending += 1;
+    }
+  };
+  expect(submitAll).toThrow(QueueFullError);
+  expect(pending).toBe(200);
+  expect(asked).toBeLessThan(8);
+  pending = 190;
+  expect(submitAll).toThrow(/200 operations are pending/);
+  expect(pending).toBe(200);
+});
+
+test('blocks until there is room', () => {
+  let asked = 0;
+  const count = () => {
+    asked += 1;
+    return asked < 4 ? 10 : 9;
+  };
+  new PendingLimit({ maxPending: 10, policy: 'block' }, 's#1', count).admit('stream.launch');
+  expect(asked).toBe(4);
+});
