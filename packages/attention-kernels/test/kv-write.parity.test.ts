@@ -8,8 +8,9 @@ import {
 import { expect } from 'vitest';
 import { headsView, kvWrite, loadAttentionKernels } from '../src/index.js';
 import { type KvWriteCase, kvWriteCases } from './cases/kv-write.js';
+import { freshSeed } from './makers/fresh-seed.js';
 import { once } from './makers/once.js';
-import { makePagedBatch, type PagedBatch } from './makers/paged-batch.js';
+import { makePagedBatch, type PagedBatch, type PagedBatchSpec } from './makers/paged-batch.js';
 import { readNumbers } from './makers/read-numbers.js';
 import { referenceKvWrite } from './reference/kv-write.js';
 
@@ -38,7 +39,7 @@ function makeRows(stream: Stream, { tokens }: PagedBatch, spec: KvWriteCase) {
   });
 }
 
-const batchOf = once(makePagedBatch);
+const batchOf = once((spec: PagedBatchSpec) => makePagedBatch({ ...spec, seed: freshSeed }));
 const sameNumbers = (a: ArrayLike<number>, b: Float32Array) =>
   a.length === b.length && b.every((value, i) => Object.is(value, a[i]));
 

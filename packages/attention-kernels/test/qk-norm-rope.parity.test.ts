@@ -8,6 +8,7 @@ import {
 import { expect } from 'vitest';
 import { loadAttentionKernels, qkNormRope } from '../src/index.js';
 import { qkNormRopeCases } from './cases/qk-norm-rope.js';
+import { seedNote } from './makers/fresh-seed.js';
 import { makeHeads, uploadHeads } from './makers/qk-norm-rope-input.js';
 import { readNumbers } from './makers/read-numbers.js';
 import { ropeTolerance } from './makers/tolerances.js';
@@ -34,7 +35,7 @@ describeEachBackend(
       if (!output) throw new Error(`no output ${name}`);
       expect(output.shape).toEqual([positions.length, heads, dims]);
       const expected = referenceNormRope({ x, heads, dims, ...(normed && { weight }) }, rope);
-      const tolerance = { ...ropeTolerance[dtype], message: name };
+      const tolerance = { ...ropeTolerance[dtype], message: `${name}, ${seedNote}` };
       expectClose(await readNumbers(stream, output), expected, tolerance);
     }
   },

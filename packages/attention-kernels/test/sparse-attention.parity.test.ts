@@ -14,6 +14,7 @@ import {
 } from '../src/index.js';
 import { type SparseAttentionCase, sparseAttentionCases } from './cases/sparse-attention.js';
 import { sliceBatch, uploadBatch } from './makers/device-batch.js';
+import { freshSeed, seedNote } from './makers/fresh-seed.js';
 import { once } from './makers/once.js';
 import { makePagedBatch } from './makers/paged-batch.js';
 import { readNumbers } from './makers/read-numbers.js';
@@ -24,7 +25,7 @@ import { referenceSparseAttention } from './reference/sparse-attention.js';
 
 const referenceOf = once((testCase: SparseAttentionCase) => {
   const { topkBlocks } = testCase;
-  const batch = makePagedBatch(testCase);
+  const batch = makePagedBatch({ ...testCase, seed: freshSeed });
   const chosen = referenceSelectBlocks(batch, { topkBlocks });
   return { batch, chosen, expected: referenceSparseAttention(batch, chosen, topkBlocks) };
 });
@@ -38,7 +39,10 @@ describeEachBackend('sparseAttention', sparseAttentionCases, async (context, tes
   const out = stream.tensor([batch.tokens, heads * headDim], dtype);
   poison(stream, out);
   sparseAttention({ ...uploadBatch(stream, batch), blocks }, { stream, out });
-  expectClose(await readNumbers(stream, out), expected, attentionTolerance[dtype]);
+  expectClose(await readNumbers(stream, out), expected, {
+    ...attentionTolerance[dtype],
+    message: seedNote,
+  });
 });
 
 const equalCases = [

@@ -3,6 +3,7 @@ import type { Stream, Tensor } from '@altstream/cuda-runtime';
 import { roundBf16, seededRandom, upload } from '@altstream/cuda-runtime/testing';
 import { headsView, type QkNormRopeInput } from '../../src/index.js';
 import type { QkNormRopeCase } from '../cases/qk-norm-rope.js';
+import { freshSeed } from './fresh-seed.js';
 
 /** One tensor of heads and its norm weight. */
 export interface HostHeads {
@@ -15,7 +16,7 @@ export interface HostHeads {
 
 /** The tensors of a case in the order of a fused projection. */
 export function makeHeads(spec: QkNormRopeCase): readonly HostHeads[] {
-  const random = seededRandom(11);
+  const random = seededRandom(freshSeed);
   const values = (count: number, scale: number, dtype: 'bf16' | 'f32') => {
     const data = random.floats(count, scale);
     return dtype === 'bf16' ? data.map(roundBf16) : data;
