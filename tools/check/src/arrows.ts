@@ -62,11 +62,16 @@ function planPurity(tree: Tree, sources: readonly string[]): Finding[] {
         ? [finding(path, 'a plan reads no environment')]
         : []),
       ...importsOf(path, tree.text(path))
-        .filter(({ specifier }) => /stream|module\.js|load-/.test(specifier))
+        .filter(({ specifier, isTypeOnly }) => !isTypeOnly && !isPure(specifier))
         .map(({ specifier, line }) =>
           finding(`${path}:${line}`, `a plan may not import "${specifier}"`),
         ),
     ]);
+}
+
+/** Other plans and constants are pure; streams, modules and packages are not. */
+function isPure(specifier: string): boolean {
+  return specifier.startsWith('.') && !/stream|module|load|environment/.test(specifier);
 }
 
 /** Circles among files, each reported once by its first file in sorted order. */

@@ -33,7 +33,7 @@ const toolFolders = new Set([
   'setup',
 ]);
 const vagueNames = /(^|\/)(utils?|common|misc|types|helpers?|lib|shared)(\.[a-z]+|\/)/;
-const mostFilesInAFolder = 30;
+const mostIdeasInAFolder = 15;
 
 /** Everything lies where DESIGN §7 puts it, and a package has what every package has. */
 export function layout(tree: Tree): readonly Finding[] {
@@ -84,17 +84,21 @@ function packages(tree: Tree): Finding[] {
   return findings;
 }
 
+/** An idea is a stem: `topk.ts`, `topk.plan.ts` and `topk.test.ts` are one. */
 function folders(tree: Tree): Finding[] {
-  const counts = new Map<string, number>();
-  for (const path of tree.files.filter(
-    (file) => !/fixtures|bench\/results|\.changeset/.test(file),
-  )) {
-    const folder = path.slice(0, path.lastIndexOf('/'));
-    counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  const ideas = new Map<string, Set<string>>();
+  const counted = tree.files.filter((file) => !/fixtures|bench\/results|\.changeset/.test(file));
+  for (const path of counted) {
+    const slash = path.lastIndexOf('/');
+    const folder = path.slice(0, slash);
+    const stem = path.slice(slash + 1).split('.')[0] ?? '';
+    ideas.set(folder, (ideas.get(folder) ?? new Set()).add(stem));
   }
-  return [...counts]
-    .filter(([, count]) => count > mostFilesInAFolder)
-    .map(([folder, count]) => finding(folder, `${count} files, at most ${mostFilesInAFolder}`));
+  return [...ideas]
+    .filter(([folder, stems]) => folder !== '' && stems.size > mostIdeasInAFolder)
+    .map(([folder, stems]) =>
+      finding(folder, `${stems.size} ideas in one folder, at most ${mostIdeasInAFolder}`),
+    );
 }
 
 function indexFiles(tree: Tree): Finding[] {

@@ -11,26 +11,31 @@ export interface StoredTensor {
   readonly name: string;
   readonly dtype: 'BF16' | 'F32' | 'F8_E4M3' | 'U8';
   readonly shape: readonly number[];
-  /** Little-endian bytes, row-major. */
+  /** Little-endian bytes, row-major. Those of `hashTensors` are made anew at each access. */
   readonly bytes: Uint8Array;
 }
 
+/** Bytes of an element. */
+export const storedBytes = { BF16: 2, F32: 4, F8_E4M3: 1, U8: 1 } as const;
+
 /**
- * Makes the tensors one after the other, so that a large model never lies in memory as a whole.
+ * The tensors of a checkpoint. Their bytes are made when they are asked for, so that a large model
+ * never lies in memory as a whole.
  *
  * @param options.mxfp8 quantises what the MXFP8 release quantises: the bf16 value is rounded first,
  *   then quantised, and each such weight is followed by its `_scale_inv`
+ * @throws Error when a row to quantise is no multiple of 32
  */
-export function* hashTensors(
+export function hashTensors(
   config: ConfigJson,
   options: { readonly mxfp8?: boolean } = {},
-): Generator<StoredTensor> {
-  for (const entry of listTensors(config)) {
-    yield* options.mxfp8 && entry.quantizable ? quantized(entry) : [unquantized(entry)];
-  }
+): StoredTensor[] {
+  return listTensors(config).flatMap((entry) =>
+    options.mxfp8 && entry.quantizable ? quantized(entry) : [unquantized(entry)],
+  );
 }
 
-/** sha256 over name bytes and tensor bytes of the chosen tensors, in ascending order of names. */
+/** sha256 over name bytes and tensor bytes of the given tensors, in ascending order of names. */
 export function checkpointHash(tensors: Iterable<StoredTensor>): string {
   const hash = createHash('sha256');
   const sorted = [...tensors].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -38,24 +43,46 @@ export function checkpointHash(tensors: Iterable<StoredTensor>): string {
   return hash.digest('hex');
 }
 
-function unquantized(entry: TensorEntry): StoredTensor {
-  const { name, shape, dtype } = entry;
-  const values = hashValues(name, elements(shape), entry.scale);
-  return { name, shape, dtype, bytes: bytesOf(dtype === 'F32' ? values : toBf16(values)) };
+function unquantized({ name, shape, dtype, scale }: TensorEntry): StoredTensor {
+  return {
+    name,
+    shape,
+    dtype,
+    get bytes() {
+      const values = hashValues(name, elements(shape), scale);
+      return bytesOf(dtype === 'F32' ? values : toBf16(values));
+    },
+  };
 }
 
-function* quantized(entry: TensorEntry): Generator<StoredTensor> {
-  const [rows = 0, columns = 0] = entry.shape;
+function quantized({ name, shape, scale }: TensorEntry): StoredTensor[] {
+  const [rows = 0, columns = 0] = shape;
   if (columns % MX_BLOCK !== 0) {
     throw new Error(
-      `${entry.name}: ${columns} columns are no multiple of ${MX_BLOCK}, so MXFP8 cannot store it`,
+      `${name}: ${columns} columns are no multiple of ${MX_BLOCK}, so MXFP8 cannot store it`,
     );
   }
-  const exact = fromBf16(toBf16(hashValues(entry.name, rows * columns, entry.scale)));
-  const { elements: data, scales } = quantizeMxfp8(exact);
-  yield { name: entry.name, dtype: 'F8_E4M3', shape: entry.shape, bytes: data };
-  const shape = [rows, columns / MX_BLOCK];
-  yield { name: `${entry.name}_scale_inv`, dtype: 'U8', shape, bytes: scales };
+  const make = () => {
+    const exact = fromBf16(toBf16(hashValues(name, rows * columns, scale)));
+    return quantizeMxfp8(exact);
+  };
+  const weight: StoredTensor = {
+    name,
+    dtype: 'F8_E4M3',
+    shape,
+    get bytes() {
+      return make().elements;
+    },
+  };
+  const scales: StoredTensor = {
+    name: `${name}_scale_inv`,
+    dtype: 'U8',
+    shape: [rows, columns / MX_BLOCK],
+    get bytes() {
+      return make().scales;
+    },
+  };
+  return [weight, scales];
 }
 
 function elements(shape: readonly number[]): number {

@@ -37,8 +37,7 @@ export async function writeHashCheckpoint(options: HashCheckpointOptions): Promi
   await writeJson(directory, 'config.json', options.flatConfig ? flatConfig(config) : config);
   await writeJson(directory, 'generation_config.json', generationConfig(config));
   if (options.tokenizer !== false) await writeTokenizer(directory, config);
-  const tensors = [...hashTensors(config, { mxfp8 })];
-  return writeSafetensors(directory, tensors, options.shards);
+  return writeSafetensors(directory, hashTensors(config, { mxfp8 }), options.shards);
 }
 
 function generationConfig(config: ConfigJson): ConfigJson {

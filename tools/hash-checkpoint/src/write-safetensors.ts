@@ -3,7 +3,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StoredTensor } from './hash-tensors.js';
+import { type StoredTensor, storedBytes } from './hash-tensors.js';
 
 /** What lies in one file. */
 export interface WrittenFile {
@@ -32,7 +32,7 @@ export async function writeSafetensors(
   const written = groups.map((group, i) => writeOne(directory, names[i] ?? '', group));
   if (groups.length > 1) {
     const map = groups.flatMap((group, i) => group.map(({ name }) => [name, names[i]] as const));
-    const total = tensors.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+    const total = tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
     const index = { metadata: { total_size: total }, weight_map: Object.fromEntries(map) };
     const path = join(directory, 'model.safetensors.index.json');
     await writeFile(path, `${JSON.stringify(index, null, 2)}\n`);
@@ -44,8 +44,9 @@ export async function writeSafetensors(
 export function safetensorsHeader(tensors: readonly StoredTensor[]): Buffer {
   const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
   let offset = 0;
-  for (const { name, dtype, shape, bytes } of tensors) {
-    const end = offset + bytes.byteLength;
+  for (const tensor of tensors) {
+    const { name, dtype, shape } = tensor;
+    const end = offset + bytesOf(tensor);
     header[name] = { dtype, shape, data_offsets: [offset, end] };
     offset = end;
   }
@@ -60,25 +61,32 @@ export function safetensorsHeader(tensors: readonly StoredTensor[]): Buffer {
 function writeOne(directory: string, file: string, tensors: readonly StoredTensor[]): WrittenFile {
   const descriptor = openSync(join(directory, file), 'w');
   try {
-    let bytes = 0;
-    for (const part of [safetensorsHeader(tensors), ...tensors.map((tensor) => tensor.bytes)]) {
-      for (let done = 0; done < part.byteLength; ) done += writeSync(descriptor, part, done);
-      bytes += part.byteLength;
-    }
+    let bytes = writeFully(descriptor, safetensorsHeader(tensors));
+    for (const tensor of tensors) bytes += writeFully(descriptor, tensor.bytes);
     return { file, tensors: tensors.length, bytes };
   } finally {
     closeSync(descriptor);
   }
 }
 
+function writeFully(descriptor: number, part: Uint8Array): number {
+  for (let done = 0; done < part.byteLength; ) done += writeSync(descriptor, part, done);
+  return part.byteLength;
+}
+
+/** From the shape, so that no tensor is made only to be measured. */
+function bytesOf({ dtype, shape }: StoredTensor): number {
+  return shape.reduce((product, size) => product * size, storedBytes[dtype]);
+}
+
 function splitEvenly(tensors: readonly StoredTensor[], shards: number): StoredTensor[][] {
-  const total = tensors.reduce((sum, { bytes }) => sum + bytes.byteLength, 0);
+  const total = tensors.reduce((sum, tensor) => sum + bytesOf(tensor), 0);
   const groups = Array.from({ length: shards }, (): StoredTensor[] => []);
   let before = 0;
   for (const tensor of tensors) {
-    const middle = before + tensor.bytes.byteLength / 2;
+    const middle = before + bytesOf(tensor) / 2;
     groups[Math.min(Math.floor((middle / total) * shards), shards - 1)]?.push(tensor);
-    before += tensor.bytes.byteLength;
+    before += bytesOf(tensor);
   }
   return groups.filter((group) => group.length > 0);
 }

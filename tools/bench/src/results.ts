@@ -1,0 +1,37 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { BenchResult } from './bench-case.js';
+
+/** A saved run; undefined if there is none. A file with a wrong row is refused. */
+export function readResult(file: URL): BenchResult | undefined {
+  if (!existsSync(file)) return undefined;
+  const result = JSON.parse(readFileSync(file, 'utf8')) as BenchResult;
+  const wrong = result.rows.find(({ right }) => right !== true);
+  if (wrong) {
+    throw new Error(
+      `${file.pathname} holds a wrong row: ${JSON.stringify(wrong.case)}; run it again`,
+    );
+  }
+  return result;
+}
+
+/** One case in two runs. */
+export interface Comparison {
+  readonly label: string;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** The cases that both runs have, and the geometric mean of the speed-ups. */
+export function compare(
+  before: BenchResult,
+  after: BenchResult,
+): { readonly rows: readonly Comparison[]; readonly geometricMean: number } {
+  const rows = after.rows.flatMap(({ case: values, us }) => {
+    const key = JSON.stringify(values);
+    const old = before.rows.find((row) => JSON.stringify(row.case) === key)?.us;
+    return us && old ? [{ label: key, before: old, after: us }] : [];
+  });
+  const logs = rows.map((row) => Math.log(row.before / row.after));
+  const mean = logs.reduce((sum, one) => sum + one, 0) / Math.max(1, logs.length);
+  return { rows, geometricMean: Math.exp(mean) };
+}
