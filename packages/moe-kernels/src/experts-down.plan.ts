@@ -1,5 +1,5 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import type { ExpertsShape } from './experts-gate-up.plan.js';
+import { type ExpertsShape, packedBytes } from './experts-gate-up.plan.js';
 import { type KernelPlan, planKernel } from './kernel-plan.js';
 import type { PdlChooser } from './pdl.js';
 
@@ -18,5 +18,6 @@ export function planExpertsDown(
     threads: 256,
     tokens: shape.tokens,
   };
-  return planKernel(choice, device, pdl);
+  const workspaceBytes = packedBytes(shape, shape.intermediate, device);
+  return { ...planKernel(choice, device, pdl), workspaceBytes };
 }

@@ -4,6 +4,7 @@ import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/
 import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { planExpertsDown } from './experts-down.plan.js';
 import type { ExpertsOptions } from './experts-gate-up.js';
+import { takeWorkspace } from './kernel-plan.js';
 import { moeKernel } from './module.js';
 import { withoutPdl } from './pdl.js';
 
@@ -39,6 +40,7 @@ export function expertsDown(input: ExpertsDownInput, options: ExpertsOptions): T
     scales: input.w2.scales ?? null,
     offsets: input.permutation.offsets,
     h2,
+    packed: takeWorkspace(plan, allocator),
     experts: shape.localExperts,
     hidden: shape.hidden,
     intermediate: shape.intermediate,

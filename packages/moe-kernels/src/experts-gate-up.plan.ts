@@ -29,5 +29,15 @@ export function planExpertsGateUp(
     threads: 256,
     tokens: shape.tokens,
   };
-  return planKernel(choice, device, pdl);
+  const workspaceBytes = packedBytes(shape, shape.hidden, device);
+  return { ...planKernel(choice, device, pdl), workspaceBytes };
+}
+
+const packedColumns = 64; // columns that AMX code decodes at once
+
+/** Bytes of all rows in the order that AMX tiles want; 0 where they are not used. */
+export function packedBytes(shape: ExpertsShape, columns: number, device: DeviceLimits): number {
+  const { tokens, k, weights, activations } = shape;
+  if (device.cpuLevel !== 'amx' || activations !== 'bf16' || weights === 'f32') return 0;
+  return tokens * k * Math.ceil(columns / packedColumns) * packedColumns * 2;
 }

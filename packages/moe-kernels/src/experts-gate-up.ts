@@ -5,6 +5,7 @@ import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
 import { ArgumentRangeError } from './errors/index.js';
 import { planExpertsGateUp } from './experts-gate-up.plan.js';
+import { takeWorkspace } from './kernel-plan.js';
 import { moeKernel } from './module.js';
 import { type PdlChooser, withoutPdl } from './pdl.js';
 
@@ -57,6 +58,7 @@ export function expertsGateUp(
     offsets: input.permutation.offsets,
     rows: input.permutation.rows,
     y,
+    packed: takeWorkspace(plan, allocator),
     experts: shape.localExperts,
     k: shape.k,
     hidden: shape.hidden,

@@ -1,4 +1,4 @@
-import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
+import type { DeviceLimits, LaunchConfig, Tensor, TensorAllocator } from '@altstream/cuda-runtime';
 import type { PdlChooser, PdlDecision } from './pdl.js';
 
 /** How one kernel is started; pure data. */
@@ -39,4 +39,10 @@ export function planKernel(
     ...(decision.enabled ? { programmatic: { serialize: true } } : {}),
   };
   return { kernel, config, pdl: decision, workspaceBytes: 0 };
+}
+
+/** The device memory that a plan asks for beyond inputs and outputs; null = none. */
+export function takeWorkspace(plan: KernelPlan, allocator: TensorAllocator): Tensor | null {
+  if (plan.workspaceBytes === 0) return null;
+  return allocator.tensor([plan.workspaceBytes], 'u8', `${plan.kernel}.workspace`);
 }

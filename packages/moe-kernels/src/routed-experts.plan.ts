@@ -31,14 +31,15 @@ export function planRoutedExperts(
   ];
   return {
     steps: tokens === 0 ? [] : steps,
-    workspaceBytes: workspaceBytes(shape),
+    workspaceBytes: workspaceBytes(shape, steps),
     refused: [{ path: 'W8A8', reason: 'activations are not quantised by these kernels' }],
   };
 }
 
-function workspaceBytes(shape: ExpertsShape): number {
+function workspaceBytes(shape: ExpertsShape, steps: readonly KernelPlan[]): number {
   const slots = shape.tokens * shape.k;
   const elementBytes = shape.activations === 'bf16' ? 2 : 4;
   const maps = (shape.localExperts + 1 + 2 * slots) * 4;
-  return maps + slots * (shape.intermediate + shape.hidden) * elementBytes;
+  const rows = slots * (shape.intermediate + shape.hidden) * elementBytes;
+  return steps.reduce((sum, step) => sum + step.workspaceBytes, maps + rows);
 }

@@ -1,56 +1,47 @@
-// Down projection of the routed experts on the CPU.
-//
-// Cut and read like the gate and up projections (experts_gate_up.cpp); rows stay in permuted order.
+// Down projection of the routed experts on the CPU. How work is cut: body/expert_job.h.
+// Rows stay in permuted order; the sum over a token's experts is finalize's.
 
 #include "moe_kernels/experts_down.h"
 
-#include "body/expert_units.h"
-#include "body/expert_weights.h"
+#include "body/expert_job.h"
 
 namespace {
 
 constexpr int32_t kChannels = 64;  // weight rows of a unit
 
-struct Work {
-  const ExpertsDownParams* p;
-  const ActiveExperts* active;
-  ExpertMatrix w2;
-  DotBlockFunction dots;
-};
+template <typename T>
+void point_at_rows(const ExpertJob* job, const RowTile& tile, const void** y) {
+  const ExpertsDownParams* p = (const ExpertsDownParams*)job->params;
+  for (int32_t i = 0; i < tile.count; ++i) {
+    y[i] = (const T*)p->y + (int64_t)(tile.first + i) * p->intermediate;
+  }
+}
 
 template <typename T>
-void project_tile(const Work* w, int32_t expert, int32_t channel, int32_t first, int32_t count) {
-  const ExpertsDownParams* p = w->p;
+void project_tile(const ExpertJob* job, const RowTile& tile, int32_t channel) {
+  const ExpertsDownParams* p = (const ExpertsDownParams*)job->params;
   const int32_t left = p->hidden - channel;
   const int32_t channels = left < kChannels ? left : kChannels;
   const void* y[kRowTile];
-  for (int32_t i = 0; i < count; ++i) {
-    y[i] = (const T*)p->y + (int64_t)(first + i) * p->intermediate;
-  }
+  point_at_rows<T>(job, tile, y);
   float sums[kChannels][kRowTile];
-  DotBlock block = {};
-  block.x = y;
-  block.tokens = count;
-  block.y = sums[0];
-  block.y_row = kRowTile;
-  block.y_token = 1;
-  point_at_rows(w->w2, expert, channel, channels, &block);
-  w->dots(&block);
-  for (int32_t i = 0; i < count; ++i) {
-    T* h2 = (T*)p->h2 + (int64_t)(first + i) * p->hidden + channel;
+  multiply(job, tile, y, channel, channels, sums[0]);
+  for (int32_t i = 0; i < tile.count; ++i) {
+    T* h2 = (T*)p->h2 + (int64_t)(tile.first + i) * p->hidden + channel;
     for (int32_t c = 0; c < channels; ++c) store_rounded(h2 + c, sums[c][i]);
   }
 }
 
 template <typename T>
 void down(const ExpertsDownParams* p, const CpuContext* context, ExpertWeight kind) {
-  ActiveExperts active;
-  list_active_experts((const int32_t*)p->offsets, p->experts, &active);
-  Work work = {p, &active, {p->w2, p->scales, p->hidden, p->intermediate, kind},
-               expert_dots(context->level, kind, activation_of<T>())};
+  ExpertJob job;
+  job.params = p;
+  job.offsets = (const int32_t*)p->offsets;
+  job.matrix = {p->w2, p->scales, p->hidden, p->intermediate, kind};
+  prepare<T, point_at_rows<T>>(&job, context, p->experts, p->packed);
   const int64_t blocks = (p->hidden + kChannels - 1) / kChannels;
-  context->parallel_for(context, blocks * active.count, 1,
-                        run_units<Work, project_tile<T>, kChannels>, &work);
+  context->parallel_for(context, blocks * job.active.count, 1,
+                        run_units<project_tile<T>, kChannels>, &job);
 }
 
 }  // namespace

@@ -14,6 +14,12 @@ enum ExpertActivation { kActivationBf16 = 0, kActivationF32 = 1 };
 extern const DotBlockFunction kExpertDotsAvx2[3][2];
 extern const DotBlockFunction kExpertDotsAvx512[3][2];
 
+// AMX wants bf16 activations in the order of its tiles; experts_gate_up_amx.cpp.
+typedef void (*PackedDotFunction)(const DotBlock* block, const uint16_t* packed);
+extern const PackedDotFunction kExpertPackedDotsAmx[3];  // by weight, null for f32
+int64_t expert_packed_columns(int64_t in);
+void expert_pack_amx(const void* const* x, int32_t count, int64_t in, uint16_t* packed);
+
 namespace {
 
 constexpr DotBlockFunction kExpertDotsBaseline[3][2] = {
@@ -31,6 +37,16 @@ inline DotBlockFunction expert_dots(uint32_t level, ExpertWeight weight,
 #endif
   (void)level;
   return kExpertDotsBaseline[weight][activation];
+}
+
+// The AMX function, or null where `level`, weights or activations do not allow it.
+inline PackedDotFunction expert_packed_dots(uint32_t level, ExpertWeight weight,
+                                            ExpertActivation activation) {
+#ifdef CRT_X86
+  if (level >= kCpuAmx && activation == kActivationBf16) return kExpertPackedDotsAmx[weight];
+#endif
+  (void)level, (void)weight, (void)activation;
+  return nullptr;
 }
 
 }  // namespace

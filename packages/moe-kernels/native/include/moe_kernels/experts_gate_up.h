@@ -23,6 +23,7 @@ typedef struct ExpertsGateUpParams {
   const void* offsets;  /* r i32 [experts + 1] first permuted row of each expert */
   const void* rows;     /* r i32 [slots] permuted row -> token * k + slot */
   void* y;              /* w bf16|f32 [slots, intermediate] rows behind the last are untouched */
+  void* packed;         /* rw? u8 [workspace bytes of the plan] x repacked; null = none wanted */
   int32_t experts;      /* local experts, <= 4097 */
   int32_t k;            /* slots per token: token = rows[i] / k */
   int32_t hidden;       /* columns of x */
