@@ -29,7 +29,6 @@ test('an empty range gives empty scores, nothing launched', () => {
 test('shapes, dtypes and ranges are named', () => {
   const wide = { indexKeys: fakeTensor([9, 8, 64], 'bf16') };
   expect(() => call(wide)).toThrow('indexKeys must have shape [pages, pageTokens, 32]');
-  expect(() => call({ indexKeys: fakeTensor([9, 8, 32], 'e4m3') })).toThrow(DTypeError);
   expect(() => call({ indexQ: fakeTensor([3, 64], 'bf16') })).toThrow(ShapeError);
   expect(() => call({}, { range: { first: 2, count: 2 } })).toThrow(
     'range.count must be a whole number in [0, 1], got 2',
@@ -39,6 +38,12 @@ test('shapes, dtypes and ranges are named', () => {
   expect(() => call({}, median)).toThrow("scoreType must be 'max' or 'lse', got median");
   const out = fakeTensor([3, 2, 5], 'f32');
   expect(() => call({}, { out })).toThrow('out must have shape [3, 2, 6], got [3, 2, 5]');
+});
+
+test('vllm#50856: an fp8 index cache is refused before a kernel sees it', () => {
+  const quantised = { indexKeys: fakeTensor([9, 8, 32], 'e4m3') };
+  expect(() => call(quantised)).toThrow(DTypeError);
+  expect(() => call(quantised)).toThrow('indexKeys must be bf16, got e4m3');
 });
 
 test('the grid covers the page table, so that a captured launch serves longer contexts', () => {

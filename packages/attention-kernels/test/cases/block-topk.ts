@@ -31,7 +31,12 @@ export const blockTopkCases: readonly BlockTopkCase[] = [
   { name: 'only the own block', ...t32, topkBlocks: 1, scores: 'rising' },
   { name: 'more places than blocks', ...t32, topkBlocks: 100, scores: 'random' },
   {
-    ...{ name: 'M3 at 1 Mi tokens: 8192 blocks', indexHeads: 4, maxPages: 8192, pageTokens: 128 },
+    ...{
+      name: 'sglang#36560: M3 beyond 524 288 tokens, 8192 blocks',
+      indexHeads: 4,
+      maxPages: 8192,
+      pageTokens: 128,
+    },
     ...{ topkBlocks: 16, positions: [2047, 2048, 524_288, 1_048_575], scores: 'random' },
   },
   { name: 'a position beyond the page table', ...t32, positions: [1000], scores: 'random' },
