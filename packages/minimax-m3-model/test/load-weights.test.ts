@@ -125,7 +125,6 @@ describe('the load report', () => {
 describe('a checkpoint that does not fit its config', () => {
   const q = `${prefix}0.self_attn.q_proj.weight`;
   const w2 = `${prefix}2.block_sparse_moe.experts.5.w2.weight`;
-  const f16 = { dtype: 'F16' } as unknown as Partial<StoredTensor>;
   it.each([
     ['a missing weight', replaced(bf16, w2), 'TENSOR_MISSING', w2],
     [
@@ -142,7 +141,12 @@ describe('a checkpoint that does not fit its config', () => {
     ],
     ['no head', replaced(bf16, 'language_model.lm_head.weight'), 'TENSOR_MISSING', 'lm_head'],
     ['missing scales', replaced(mxfp8, `${w2}_scale_inv`), 'TENSOR_MISSING', `${w2}_scale_inv`],
-    ['a weight in f16', replaced(bf16, q, f16), 'DTYPE', 'is F16, expected BF16 or F32 or F8_E4M3'],
+    [
+      'a weight in f16',
+      replaced(bf16, q, { dtype: 'F16' }),
+      'DTYPE',
+      'is F16, expected BF16 or F32 or F8_E4M3',
+    ],
     [
       'a transposed weight',
       replaced(bf16, w2, { shape: [32, 64] }),

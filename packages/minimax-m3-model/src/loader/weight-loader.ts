@@ -18,11 +18,19 @@ export type MatrixStorage = 'bf16' | 'f32' | 'mxfp8';
 /** Largest piece read at once, in bytes. */
 const stagingBytes = 8 * 1024 * 1024;
 
+/** Tensors read at the same time. */
+const readers = 4;
+
 /** Bytes handed to the stream before it is waited for, so that copies do not pile up. */
 const inFlightBytes = 64 * 1024 * 1024;
 
 /** Parts of one matrix, top to bottom. */
 export type MatrixParts = readonly [MatrixPart, ...MatrixPart[]];
+
+interface Settled {
+  readonly status: 'fulfilled' | 'rejected';
+  readonly reason?: unknown;
+}
 
 interface Job {
   readonly tensor: StoredTensor;
@@ -95,12 +103,20 @@ export class WeightLoader {
   /** Reads everything that was planned. */
   async run(onProgress?: LoadProgress, signal?: AbortSignal): Promise<void> {
     const totalBytes = this.#jobs.reduce((sum, { bytes }) => sum + bytes, 0);
+    const waiting = [...this.#jobs].reverse();
     let bytes = 0;
-    for (const job of this.#jobs) {
-      signal?.throwIfAborted();
-      await job.run();
-      bytes += job.bytes;
-      onProgress?.({ bytes, totalBytes, tensor: job.tensor.name });
+    const work = async () => {
+      for (let job = waiting.pop(); job; job = waiting.pop()) {
+        signal?.throwIfAborted();
+        await job.run();
+        bytes += job.bytes;
+        onProgress?.({ bytes, totalBytes, tensor: job.tensor.name });
+      }
+    };
+    // One reads while another copies. All have stopped before an error leaves here.
+    const workers = Array.from({ length: readers }, () => work());
+    for (const { status, reason } of (await Promise.allSettled(workers)) as Settled[]) {
+      if (status === 'rejected') throw reason;
     }
     await this.#stream.synchronize();
   }
@@ -191,7 +207,8 @@ export class WeightLoader {
   }
 
   async #readRange(stored: StoredTensor, start: number, bytes: number): Promise<Uint8Array> {
-    const staging = new Uint8Array(bytes);
+    // Not from Node's shared pool: views of other element types need aligned memory.
+    const staging = Buffer.allocUnsafeSlow(bytes);
     await this.#source.read(stored, start, staging);
     return staging;
   }
