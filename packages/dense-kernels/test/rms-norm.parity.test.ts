@@ -62,13 +62,15 @@ describeEachBackend('rmsNorm', rmsNormCases, async ({ stream, runtime, device },
 
 /** `x` is a view of `wide` when the case has a gap; `values` is what the reference sees. */
 function makeInput(testCase: RmsNormCase, stream: Stream) {
-  const { tokens, heads, hidden, dtype, weightDType, gap = 0 } = testCase;
+  const { tokens, heads, hidden, dtype, weightDType, gap = 0, scale = 3 } = testCase;
   const random = seededRandom(freshSeed);
   const row = (heads ?? 1) * hidden;
   const isInside = (i: number) => i % (row + gap) < row;
-  const wideValues = roundTo(random.floats(tokens * (row + gap), 3), dtype);
+  const wideValues = roundTo(random.floats(tokens * (row + gap), scale), dtype);
   const weight = roundTo(random.floats(hidden, 0.5), weightDType);
-  const residual = testCase.residual ? roundTo(random.floats(tokens * row, 20), dtype) : undefined;
+  const residual = testCase.residual
+    ? roundTo(random.floats(tokens * row, 7 * scale), dtype)
+    : undefined;
   const wide = upload(stream, wideValues, [tokens, row + gap], dtype);
   const shape = heads === undefined ? [tokens, hidden] : [tokens, heads, hidden];
   const strides = heads === undefined ? [row + gap, 1] : [row + gap, hidden, 1];

@@ -9,6 +9,8 @@ export interface RmsNormCase {
   readonly weightDType: 'bf16' | 'f32';
   readonly gemma: boolean;
   readonly residual: boolean;
+  /** Scale of x and residual; small ones make epsilon count, 0 makes rows of zeros. Default 3. */
+  readonly scale?: number;
   /** Elements between tokens of x and y beyond the heads, as in a fused projection. */
   readonly gap?: number;
 }
@@ -25,6 +27,8 @@ export const rmsNormCases: readonly RmsNormCase[] = [
       { name: `${name}, no tokens`, tokens: 0, hidden: 64, ...variant },
       { name: `${name}, one column`, tokens: 2, hidden: 1, ...variant },
       { name: `${name}, odd sizes`, tokens: 7, hidden: 77, ...variant },
+      { name: `${name}, tiny`, tokens: 3, hidden: 77, scale: 1e-3, ...variant },
+      { name: `${name}, zeros`, tokens: 2, hidden: 77, scale: 0, ...variant },
       { name: `${name}, heads`, tokens: 5, heads: 3, hidden: 128, ...variant },
       { name: `${name}, 6144 wide`, tokens: 33, hidden: 6144, ...variant },
     ];

@@ -45,6 +45,13 @@ export const samplingCases: readonly SamplingCase[] = [
     settings: { ...off, topK: 50 },
     logits: 'tied',
   },
+  {
+    name: 'top-k among zeros of both signs',
+    rows: 67,
+    vocab: 500,
+    settings: { ...off, topK: 250 },
+    logits: 'tied',
+  },
   { name: 'top-k above the vocabulary', rows: 9, vocab: 77, settings: { ...off, topK: 1000 } },
   { name: 'top-p', rows: 67, vocab: 1031, settings: { ...off, topP: 0.9 } },
   {

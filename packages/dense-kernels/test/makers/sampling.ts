@@ -29,7 +29,10 @@ function makeLogits(
   random: ReturnType<typeof seededRandom>,
 ): Float32Array {
   const logits = Float32Array.from(random.floats(vocab, 1), () => 3 * random.normal());
-  if (kind === 'tied') return logits.map((value) => Math.round(value / 2) || -0);
+  if (kind === 'tied') {
+    // few values, and zeros of both signs, which tie
+    return logits.map((value, id) => Math.round(value / 2) || (id % 2 === 0 ? 0 : -0));
+  }
   if (kind === 'sparse') {
     const impossible = [Number.NEGATIVE_INFINITY, Number.NaN];
     return logits.map((value, id) => (id % 5 < 2 ? (impossible[id % 2] ?? 0) : value));
