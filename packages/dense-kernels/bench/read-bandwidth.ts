@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { BenchCeiling } from './run-bench.js';
 
-const bytes = 160 * 2 ** 20; // about one weight of the bench
+const bytes = 64 * 2 ** 20; // about one weight of the bench
 const scans = 8;
 
 /** Looks for a byte that is not there: wide loads and nothing else. */

@@ -56,7 +56,7 @@ void run_unit(const Job& job, int64_t unit) {
 
   const void* x[kUnitTokens];
   row_pointers(job, token, tokens, x);
-  const int64_t scale_stride = p.in / MXFP8_BLOCK;
+  const int64_t scale_stride = p.scales ? p.in / MXFP8_BLOCK : 0;
   float tile[kUnitTokens * kUnitOutputs];
   DotBlock block{};
   block.weights = static_cast<const char*>(p.weight) + output * job.weight_row_bytes;
