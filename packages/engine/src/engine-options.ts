@@ -13,9 +13,9 @@ export interface EngineOptions {
   readonly maxBatchedTokens?: number;
   /** Most prompts that share a step's prefill; default 2. */
   readonly maxPartialPrefills?: number;
-  /** Longest sequence, prompt and continuation; default: the model's. */
+  /** Longest sequence, prompt and continuation; default: the model's, or what the pages hold. */
   readonly maxModelLength?: number;
-  /** Most sequences that wait; default 256. */
+  /** Most sequences that wait while `maxSequences` run; default 256. */
   readonly maxWaiting?: number;
   /** Rows of the decode graphs; default 1, 2, 4, 8, 16 … up to `maxSequences`. Empty = no graphs. */
   readonly graphSizes?: readonly number[];
@@ -23,11 +23,14 @@ export interface EngineOptions {
   readonly tokenBytes?: TokenBytes;
   /** Check the page ledger after every step; default false. */
   readonly checkLedger?: boolean;
+  /** Called once when the engine gives up: the device is lost, or its own books do not balance. */
+  readonly onFault?: (error: Error) => void;
 }
 
 /** Options with every default filled in and every value checked. */
-export type SettledOptions = Readonly<Required<Omit<EngineOptions, 'tokenBytes'>>> & {
+export type SettledOptions = Readonly<Required<Omit<EngineOptions, 'tokenBytes' | 'onFault'>>> & {
   readonly tokenBytes: TokenBytes | undefined;
+  readonly onFault: ((error: Error) => void) | undefined;
 };
 
 const mostDefaultCacheBytes = 2 ** 30;
@@ -42,6 +45,11 @@ export function settleOptions(given: EngineOptions): SettledOptions {
     throw new ParameterError({ parameter: 'maxModelLength', expected, received: wantedLength });
   }
   const pages = positive('pages', given.pages ?? defaultPages(model, maxSequences, wantedLength));
+  const roomTokens = pages * model.pageTokens;
+  if (given.maxModelLength !== undefined && wantedLength > roomTokens) {
+    const expected = `at most ${roomTokens}, what ${pages} pages of ${model.pageTokens} tokens hold`;
+    throw new ParameterError({ parameter: 'maxModelLength', expected, received: wantedLength });
+  }
   const graphSizes = given.graphSizes ?? defaultGraphSizes(maxSequences);
   const largest = Math.max(0, ...graphSizes);
   if (graphSizes.length > 0 && largest < maxSequences) {
@@ -54,11 +62,12 @@ export function settleOptions(given: EngineOptions): SettledOptions {
     maxSequences,
     maxBatchedTokens: positive('maxBatchedTokens', given.maxBatchedTokens ?? 512),
     maxPartialPrefills: positive('maxPartialPrefills', given.maxPartialPrefills ?? 2),
-    maxModelLength: Math.min(wantedLength, pages * model.pageTokens),
+    maxModelLength: Math.min(wantedLength, roomTokens),
     maxWaiting: positive('maxWaiting', given.maxWaiting ?? 256),
     graphSizes: graphSizes.map((size) => positive('graphSizes', size)),
     tokenBytes: given.tokenBytes,
     checkLedger: given.checkLedger ?? false,
+    onFault: given.onFault,
   };
 }
 

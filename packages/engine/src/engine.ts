@@ -1,4 +1,4 @@
-import type { Stream } from '@altstream/cuda-runtime';
+import { CudaRuntimeError, type Stream } from '@altstream/cuda-runtime';
 import { loadDenseKernels } from '@altstream/dense-kernels';
 import { type EngineOptions, type SettledOptions, settleOptions } from './engine-options.js';
 import { CapacityError, ClosedError, PromptError, StepError } from './errors/index.js';
@@ -10,7 +10,7 @@ import type { ModelCache } from './model.js';
 import { PagePool } from './page-pool.js';
 import { PrefillRunner } from './prefill-runner.js';
 import type { SampledToken } from './sampled-token.js';
-import type { Batch } from './scheduler/batch.js';
+import type { Batch, PrefillPiece } from './scheduler/batch.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { Sequence } from './sequence.js';
 import { StopCondition } from './stop-condition.js';
@@ -39,6 +39,7 @@ export interface Submission {
  */
 export class Engine {
   readonly #options: SettledOptions;
+  readonly #stream: Stream;
   readonly #cache: ModelCache;
   readonly #pool: PagePool;
   readonly #scheduler: Scheduler;
@@ -47,13 +48,16 @@ export class Engine {
   readonly #counts = { steps: 0, promptTokens: 0, generatedTokens: 0 };
   #nextId = 1;
   #isClosed = false;
+  #fault: Error | undefined;
+  #closing: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #running: Promise<void> | undefined;
 
-  private constructor(options: SettledOptions, stream: Stream) {
+  private constructor(options: SettledOptions, stream: Stream, cache: ModelCache) {
     const { model, pages, pageTokens, maxPages } = { ...options, ...geometry(options) };
     this.#options = options;
-    this.#cache = model.createCache(pages);
+    this.#stream = stream;
+    this.#cache = cache;
     this.#pool = new PagePool(pages);
     this.#scheduler = new Scheduler({ ...options, pool: this.#pool, pageTokens });
     const parts = { model, cache: this.#cache, stream, maxPages };
@@ -74,10 +78,18 @@ export class Engine {
     const options = settleOptions(given);
     await loadDenseKernels(options.model.runtime);
     const stream = options.model.device.createStream({ name: 'engine' });
-    const engine = new Engine(options, stream);
-    await engine.#decode.capture();
-    engine.#running = engine.#loop();
-    return engine;
+    let cache: ModelCache | undefined;
+    try {
+      cache = options.model.createCache(options.pages);
+      const engine = new Engine(options, stream, cache);
+      await engine.#decode.capture();
+      engine.#running = engine.#loop().catch((error: unknown) => engine.#giveUp(error));
+      return engine;
+    } catch (error) {
+      cache?.dispose();
+      stream.dispose();
+      throw error;
+    }
   }
 
   /**
@@ -97,13 +109,16 @@ export class Engine {
     return queue.iterate(() => submission.abort());
   }
 
-  /** As `generate`, with a callback for each event; for callers that forward events elsewhere. */
+  /**
+   * As `generate`, with a callback for each event; for callers that forward events elsewhere. A
+   * callback that throws ends its own request, and the error surfaces as an uncaught exception.
+   */
   submit(
     prompt: ArrayLike<number>,
     parameters: GenerationParameters,
     emit: (event: GenerationEvent) => void,
   ): Submission {
-    if (this.#isClosed) throw new ClosedError();
+    if (this.#isClosed) throw new ClosedError(this.#fault);
     const settled = settleParameters(parameters);
     const ids = this.#checkPrompt(prompt);
     const room = this.#options.maxModelLength - ids.length;
@@ -118,7 +133,14 @@ export class Engine {
       stopCondition: new StopCondition(settled, maxTokens, this.#options.tokenBytes),
       emit: (event) => {
         if (event.type === 'finish') forget();
-        emit(event);
+        try {
+          emit(event);
+        } catch (error) {
+          sequence.isAborted = true;
+          queueMicrotask(() => {
+            throw error;
+          });
+        }
       },
     });
     this.#checkCapacity(sequence);
@@ -149,9 +171,10 @@ export class Engine {
 
   /** What was chosen: limits, graphs and the model's own report. */
   describe(): Record<string, unknown> {
-    const { model, tokenBytes, ...limits } = this.#options;
+    const { model, tokenBytes, onFault: _, ...limits } = this.#options;
+    const modelMaxLength = model.maxPositions;
     return {
-      limits: { ...limits, stopStrings: tokenBytes !== undefined },
+      limits: { ...limits, modelMaxLength, stopStrings: tokenBytes !== undefined },
       decode: this.#decode.describe(),
       prefillWorkspaceBytes: this.#prefill.workspaceBytes,
       model: model.describe(),
@@ -159,8 +182,12 @@ export class Engine {
   }
 
   /** Ends every request with reason `abort`, waits for the step under way, and frees the cache. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return;
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  async #shutDown(): Promise<void> {
     this.#isClosed = true;
     this.#wake?.();
     await this.#running;
@@ -168,6 +195,16 @@ export class Engine {
     this.#decode.dispose();
     this.#prefill.dispose();
     this.#cache.dispose();
+    this.#stream.dispose();
+  }
+
+  /** What no single request can be blamed for: every request ends with the fault, none is taken. */
+  #giveUp(thrown: unknown): void {
+    const fault = thrown instanceof Error ? thrown : new Error(String(thrown));
+    this.#isClosed = true;
+    this.#fault = fault;
+    for (const sequence of this.#scheduler.abandon()) sequence.finish('error', { error: fault });
+    this.#options.onFault?.(fault);
   }
 
   /** While there is work: schedule, compute, deliver. */
@@ -179,38 +216,54 @@ export class Engine {
     }
   }
 
+  /** Decoded tokens go out before the step's prompts are computed, so those delay no one. */
   async #step(batch: Batch): Promise<void> {
     this.#counts.steps += 1;
-    try {
-      const decoded = await this.#decodeStep(batch);
-      const first = await this.#prefill.run(batch.prefill);
-      this.#scheduler.commit(batch);
-      this.#deliver(batch.decode, decoded);
-      this.#deliver(completed(batch), first);
-      for (const { tokens } of batch.prefill) this.#counts.promptTokens += tokens;
-    } catch (error) {
-      this.#fail(batch, new StepError('a step of the engine', error));
-    }
+    await this.#part('decoding', batch.decode, async () => {
+      const tokens = batch.decode.length === 0 ? [] : await this.#decode.run(batch.decode);
+      this.#scheduler.commit({ ...batch, prefill: [] });
+      this.#deliver(batch.decode, tokens);
+    });
+    const prefill = batch.prefill.filter(({ sequence }) => !sequence.isAborted);
+    const owners = prefill.map(({ sequence }) => sequence);
+    await this.#part('a prefill', owners, async () => {
+      const first = await this.#prefill.run(prefill);
+      this.#scheduler.commit({ decode: [], prefill });
+      this.#deliver(completed(prefill), first);
+      for (const { tokens } of prefill) this.#counts.promptTokens += tokens;
+    });
     if (this.#options.checkLedger) this.#pool.check();
   }
 
-  async #decodeStep(batch: Batch): ReturnType<GraphRunner['run']> {
-    return batch.decode.length === 0 ? [] : this.#decode.run(batch.decode);
+  /** A part that fails ends its own sequences; the others go on, unless the device is lost. */
+  async #part(
+    name: string,
+    sequences: readonly Sequence[],
+    compute: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await compute();
+    } catch (cause) {
+      const error = new StepError(name, cause);
+      for (const sequence of sequences) sequence.finish('error', { error });
+      this.#decode.forget();
+      this.#prefill.forget();
+      if (isFatal(cause)) throw error;
+    }
   }
 
   #deliver(sequences: readonly Sequence[], tokens: readonly SampledToken[]): void {
     sequences.forEach((sequence, row) => {
       const token = tokens[row];
       if (!token || sequence.state === 'finished' || sequence.isAborted) return;
+      if (Number.isNaN(token.logprob)) {
+        const error = new StepError('sampling', 'no logit of the row is a number');
+        sequence.finish('error', { error });
+        return;
+      }
       this.#counts.generatedTokens += 1;
       sequence.accept(token);
     });
-  }
-
-  /** A failed step ends its own sequences; the others go on. */
-  #fail(batch: Batch, error: StepError): void {
-    for (const sequence of batch.decode) sequence.finish('error', { error });
-    for (const { sequence } of batch.prefill) sequence.finish('error', { error });
   }
 
   async #sleep(): Promise<void> {
@@ -247,11 +300,11 @@ export class Engine {
       const detail = `the request needs ${sequence.reservedPages} pages, the pool has ${this.#pool.total}`;
       throw new CapacityError('never', `${detail}; ask for fewer tokens or make the pool larger`);
     }
-    if (this.#scheduler.waiting >= this.#options.maxWaiting) {
-      throw new CapacityError(
-        'queue',
-        `${this.#options.maxWaiting} requests wait already; try again later`,
-      );
+    const { maxWaiting, maxSequences } = this.#options;
+    const { waiting, running } = this.#scheduler;
+    if (waiting + running >= maxWaiting + maxSequences) {
+      const detail = `${running} requests run and ${waiting} wait already`;
+      throw new CapacityError('queue', `${detail}; try again later`);
     }
   }
 }
@@ -264,8 +317,14 @@ function geometry({ model, maxModelLength }: SettledOptions): {
   return { pageTokens, maxPages: Math.ceil(maxModelLength / pageTokens) };
 }
 
-function completed(batch: Batch): Sequence[] {
-  return batch.prefill
+function completed(pieces: readonly PrefillPiece[]): Sequence[] {
+  return pieces
     .filter(({ sequence, start, tokens }) => start + tokens === sequence.prompt.length)
     .map(({ sequence }) => sequence);
+}
+
+/** After these nothing that the device computes can be trusted, so no request may go on. */
+function isFatal(error: unknown): boolean {
+  const codes = ['CRT_DEVICE_LOST', 'CRT_DISPOSED'];
+  return CudaRuntimeError.isInstance(error) && codes.includes(error.code);
 }

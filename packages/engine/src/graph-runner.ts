@@ -90,6 +90,12 @@ export class GraphRunner {
     return this.#collect(sequences, logits, sampled);
   }
 
+  /** Forgets what the device was told: after a failed step nothing of it is certain. */
+  forget(): void {
+    this.#inputs.forget();
+    this.#sampler.forget();
+  }
+
   /** Which graphs exist, how often each ran, and what ran without one. */
   describe(): GraphRunnerReport {
     return {

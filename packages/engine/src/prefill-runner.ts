@@ -59,16 +59,24 @@ export class PrefillRunner {
     workspace.reset();
     const batch = this.#inputs.batch(tokens, pieces.length, rows);
     const logits = model.forward(batch, cache, { stream, workspace });
-    const reported = this.#reportPrompt(promptRows, logits.slice(0, complete.length, rows));
-    const firstLogits = logits.slice(0, 0, complete.length);
+    const promptLogits = logits.slice(0, complete.length, rows);
     if (complete.length === 0) {
-      await Promise.all([reported, stream.synchronize()]);
+      await Promise.all([this.#reportPrompt(promptRows, promptLogits), stream.synchronize()]);
       return [];
     }
+    const firstLogits = logits.slice(0, 0, complete.length);
     const sampled = this.#sampler.sample(firstLogits, { stream, allocator: workspace });
-    const collected = collectSampled(sequences, { logits: firstLogits, sampled }, stream);
-    const [, first] = await Promise.all([reported, collected]);
+    const [, first] = await Promise.all([
+      this.#reportPrompt(promptRows, promptLogits),
+      collectSampled(sequences, { logits: firstLogits, sampled }, stream),
+    ]);
     return first;
+  }
+
+  /** Forgets what the device was told: after a failed step nothing of it is certain. */
+  forget(): void {
+    this.#inputs.forget();
+    this.#sampler.forget();
   }
 
   /** Bytes of activations held for the largest step so far. */
@@ -118,8 +126,10 @@ export class PrefillRunner {
     const count = Math.max(
       ...rows.map(({ piece }) => piece.sequence.parameters.promptLogprobs ?? 0),
     );
-    const logprobs = await readLogprobs({ logits, ids, count }, { stream, allocator: stream });
-    ids.dispose();
+    const logprobs = await readLogprobs(
+      { logits, ids, count },
+      { stream, allocator: stream },
+    ).finally(() => ids.dispose());
     for (const piece of new Set(rows.map((row) => row.piece))) {
       const wanted = piece.sequence.parameters.promptLogprobs ?? 0;
       const own = logprobs.filter((_, index) => rows[index]?.piece === piece);

@@ -27,6 +27,8 @@ export class Sampler {
   readonly #integers: Record<(typeof integerColumns)[number], Int32Array>;
   readonly #seeds: BigInt64Array;
   readonly #tensors: Record<string, Tensor>;
+  /** Sequences, in order, whose parameters are on the device; only positions change every step. */
+  #uploaded = '';
 
   constructor(device: Device, rows: number, label: string) {
     this.#floats = {
@@ -54,9 +56,18 @@ export class Sampler {
       this.#setRow(row, sequence);
     });
     this.#integers.positions.fill(-1, sequences.length, rows);
+    this.#write(stream, 'positions', this.#integers.positions, rows);
+    const key = `${rows}:${sequences.map(({ id }) => id).join()}`;
+    if (key === this.#uploaded) return;
     for (const name of floatColumns) this.#write(stream, name, this.#floats[name], rows);
-    for (const name of integerColumns) this.#write(stream, name, this.#integers[name], rows);
+    this.#write(stream, 'topK', this.#integers.topK, rows);
     this.#write(stream, 'seeds', this.#seeds, rows);
+    this.#uploaded = key;
+  }
+
+  /** Makes the next upload write every column anew. */
+  forget(): void {
+    this.#uploaded = '';
   }
 
   /** Enqueues the choice of one token a row of `logits` f32 [rows, vocab]; may be captured. */
@@ -126,7 +137,9 @@ export async function readLogprobs(
     stream.read(result.chosen, chosen),
     stream.read(result.ids, ids),
     stream.read(result.logprobs, logprobs),
-  ]);
+  ]).finally(() => {
+    for (const tensor of [result.chosen, result.ids, result.logprobs]) tensor.dispose();
+  });
   return Array.from(chosen, (logprob, row) => ({
     logprob,
     top: Array.from({ length: input.count }, (_, column) => ({

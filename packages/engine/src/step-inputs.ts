@@ -92,6 +92,11 @@ export class StepInputs {
     });
   }
 
+  /** Makes the next upload write every page-table row anew. */
+  forget(): void {
+    this.#rowKeys.length = 0;
+  }
+
   dispose(): void {
     for (const tensor of Object.values(this.#tensors)) tensor.dispose();
     this.#pageTable.dispose();

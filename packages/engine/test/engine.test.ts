@@ -1,24 +1,7 @@
 import { open, type Runtime } from '@altstream/cuda-runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Engine, type EngineOptions, type GenerationEvent, MarkovModel } from '../src/index.js';
-
-const vocab = 32;
-
-/** Logits that make `next(id)` certain for each id. */
-function certain(next: (id: number) => number): Float32Array {
-  const logits = new Float32Array(vocab * vocab);
-  for (let id = 0; id < vocab; id += 1) logits[id * vocab + next(id)] = 50;
-  return logits;
-}
-
-async function collect(events: AsyncIterable<GenerationEvent>): Promise<GenerationEvent[]> {
-  const all: GenerationEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
-}
-
-const ids = (events: readonly GenerationEvent[]): number[] =>
-  events.flatMap((event) => (event.type === 'token' ? [event.id] : []));
+import { Engine, type EngineOptions, type MarkovModel } from '../src/index.js';
+import { collect, countingModel, ids, smoothModel, vocab } from './makers/counting.js';
 
 describe('the engine', () => {
   let runtime: Runtime;
@@ -27,10 +10,7 @@ describe('the engine', () => {
 
   beforeAll(async () => {
     runtime = await open({ backend: 'cpu' });
-    counting = await MarkovModel.create(
-      runtime,
-      certain((id) => (id + 1) % vocab),
-    );
+    counting = await countingModel(runtime);
   });
   afterAll(async () => {
     for (const engine of engines) await engine.close();
@@ -91,10 +71,7 @@ describe('the engine', () => {
   });
 
   it('gives the same tokens with and without graphs, for any batch, from one seed', async () => {
-    const random = await MarkovModel.create(
-      runtime,
-      Float32Array.from({ length: vocab * vocab }, (_, index) => Math.sin(index * 12.9898) * 3),
-    );
+    const random = await smoothModel(runtime);
     const alone = await start({ model: random, graphSizes: [] });
     const together = await start({ model: random, maxSequences: 4 });
     const parameters = { seed: 42, maxTokens: 20, temperature: 0.9, topK: 20, topP: 0.95 };
@@ -155,5 +132,21 @@ describe('the engine', () => {
     expect(events).toEqual([
       { type: 'finish', reason: 'abort', promptTokens: 1, generatedTokens: 0 },
     ]);
+  });
+
+  it('refuses a length that its pages do not hold, and says what it clamped otherwise', async () => {
+    const tooLong = Engine.create({ model: counting, pages: 2, maxModelLength: 100 });
+    await expect(tooLong).rejects.toThrow(/`maxModelLength` is 100, expected at most 32/);
+    const engine = await start({ pages: 2 });
+    expect(engine.describe()['limits']).toMatchObject({ maxModelLength: 32, modelMaxLength: 1024 });
+    const events = await collect(engine.generate([1], { temperature: 0 }));
+    expect(events.at(-1)).toMatchObject({ reason: 'length', generatedTokens: 31 });
+  });
+
+  it('takes what may run and what may wait, and refuses the next', async () => {
+    const engine = await start({ maxSequences: 2, maxWaiting: 3 });
+    const taken = Array.from({ length: 5 }, () => collect(engine.generate([1], { maxTokens: 2 })));
+    expect(() => engine.generate([1])).toThrow(/0 requests run and 5 wait already; try again/);
+    await Promise.all(taken);
   });
 });

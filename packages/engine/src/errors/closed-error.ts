@@ -1,8 +1,9 @@
 import { EngineError } from './engine-error.js';
 
-/** The engine was closed before or while the request ran. */
+/** The engine was closed, or gave up after a fault (then `cause` tells which), before the request. */
 export class ClosedError extends EngineError {
-  constructor() {
-    super('ENGINE_CLOSED', 'the engine is closed; create a new one');
+  constructor(fault?: Error) {
+    const detail = fault ? `the engine gave up: ${fault.message}` : 'the engine is closed';
+    super('ENGINE_CLOSED', `${detail}; create a new one`, fault ? { cause: fault } : undefined);
   }
 }

@@ -14,17 +14,29 @@ export class PrefillQueue {
     this.#sequences.push(sequence);
   }
 
-  /** Splits the front of the queue into pieces that fit a step's token budget. */
+  /**
+   * Splits the front of the queue into pieces that fit a step's token budget. The first prompt gets at
+   * least its equal share, so it always moves on; of the rest the shortest prompts are served first,
+   * so that none of them waits until a very long one is done.
+   */
   pieces(budgetTokens: number, mostSequences: number): PrefillPiece[] {
-    const pieces: PrefillPiece[] = [];
+    const front = this.#sequences.slice(0, mostSequences);
+    const shares = new Map<Sequence, number>();
     let budget = budgetTokens;
-    for (const sequence of this.#sequences.slice(0, mostSequences)) {
-      if (budget === 0) break;
-      const tokens = Math.min(sequence.remainingPrompt, budget);
-      pieces.push({ sequence, start: sequence.computedTokens, tokens });
-      budget -= tokens;
-    }
-    return pieces;
+    const give = (sequence: Sequence, most: number): void => {
+      const share = shares.get(sequence) ?? 0;
+      const more = Math.min(sequence.remainingPrompt - share, most, budget);
+      shares.set(sequence, share + more);
+      budget -= more;
+    };
+    const [first] = front;
+    if (first) give(first, Math.ceil(budgetTokens / front.length));
+    const shortestFirst = [...front].sort((a, b) => a.remainingPrompt - b.remainingPrompt);
+    for (const sequence of shortestFirst) give(sequence, budget);
+    return front.flatMap((sequence) => {
+      const tokens = shares.get(sequence) ?? 0;
+      return tokens > 0 ? [{ sequence, start: sequence.computedTokens, tokens }] : [];
+    });
   }
 
   /** Takes out the sequences for which the test holds, in order. */

@@ -55,6 +55,13 @@ describe('the scheduler', () => {
     expect(batch?.prefill.map(({ tokens }) => tokens)).toEqual([6, 2]);
   });
 
+  it('shares the chunk of a long prompt with a short one behind it', () => {
+    const { scheduler } = makeScheduler(64, { budget: 8 });
+    scheduler.add(makeSequence({ promptTokens: 100 }).sequence);
+    scheduler.add(makeSequence({ promptTokens: 3 }).sequence);
+    expect(scheduler.next()?.prefill.map(({ tokens }) => tokens)).toEqual([5, 3]);
+  });
+
   it('admits in order of arrival and never passes over a large request', () => {
     const { scheduler } = makeScheduler(4);
     scheduler.add(makeSequence({ promptTokens: 8, maxTokens: 1 }).sequence);

@@ -71,14 +71,23 @@ export class Scheduler {
     }
   }
 
-  /** Ends every sequence; used when the engine closes or the device is lost. */
+  /** Ends every sequence; used when the engine closes. */
   drain(end: (sequence: Sequence) => void): void {
-    const admitted = [...this.#prefills.remove(() => true), ...this.#decodes.remove(() => true)];
-    for (const sequence of this.#waiting.splice(0)) end(sequence);
-    for (const sequence of admitted) {
+    for (const sequence of this.abandon()) {
+      const wasAdmitted = sequence.state !== 'waiting';
       end(sequence);
-      this.#release(sequence);
+      if (wasAdmitted) this.#release(sequence);
     }
+  }
+
+  /** Forgets every sequence, and its pages with it: nobody will use the pool again. */
+  abandon(): Sequence[] {
+    const all = () => true;
+    return [
+      ...this.#waiting.splice(0),
+      ...this.#prefills.remove(all),
+      ...this.#decodes.remove(all),
+    ];
   }
 
   /** Gives back the pages of every sequence that finished or was given up. */

@@ -1,0 +1,87 @@
+import { open, type Runtime } from '@altstream/cuda-runtime';
+import { seededRandom } from '@altstream/cuda-runtime/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Engine, type GenerationEvent, type MarkovModel } from '../src/index.js';
+import { collect, counted, countingModel, ids, vocab } from './makers/counting.js';
+
+/** A request drawn at random, and what must come of it. */
+interface Drawn {
+  readonly prompt: readonly number[];
+  readonly maxTokens: number;
+  readonly wantsPrompt: boolean;
+  /** Milliseconds until it is given up; undefined = never. */
+  readonly abortMs: number | undefined;
+  readonly waitMs: number;
+}
+
+function draw(seed: number, count: number): Drawn[] {
+  const random = seededRandom(seed);
+  return Array.from({ length: count }, () => ({
+    prompt: Array.from({ length: random.integer(1, 50) }, () => random.integer(0, vocab)),
+    maxTokens: random.integer(1, 20),
+    wantsPrompt: random.integer(0, 5) === 0,
+    abortMs: random.integer(0, 4) === 0 ? random.integer(0, 30) : undefined,
+    waitMs: random.integer(0, 200),
+  }));
+}
+
+/** Prompt first, then tokens, then one finish. */
+function checkOrder(events: readonly GenerationEvent[]): void {
+  const ranks = events.map(({ type }) => ['prompt', 'token', 'finish'].indexOf(type));
+  expect(ranks).toEqual([...ranks].sort((a, b) => a - b));
+  expect(events.filter(({ type }) => type === 'finish')).toHaveLength(1);
+  expect(events.filter(({ type }) => type === 'prompt').length).toBeLessThanOrEqual(1);
+}
+
+describe('two hundred random requests', () => {
+  let runtime: Runtime;
+  let model: MarkovModel;
+
+  beforeAll(async () => {
+    runtime = await open({ backend: 'cpu' });
+    model = await countingModel(runtime, { pageTokens: 4, maxPositions: 128 });
+  });
+  afterAll(() => model.dispose());
+
+  it.each([1, 2])('get what they asked for and leave nothing behind (seed %i)', async (seed) => {
+    const engine = await Engine.create({
+      model,
+      checkLedger: true,
+      pages: 45,
+      maxSequences: 6,
+      maxBatchedTokens: 13,
+      maxPartialPrefills: 3,
+    });
+    const serve = async (request: Drawn): Promise<void> => {
+      const { prompt, maxTokens, wantsPrompt, abortMs, waitMs } = request;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      const given = new AbortController();
+      if (abortMs !== undefined) setTimeout(() => given.abort(), abortMs);
+      const events = await collect(
+        engine.generate(prompt, {
+          temperature: 0,
+          maxTokens,
+          signal: given.signal,
+          ...(wantsPrompt ? { promptLogprobs: 1 } : {}),
+        }),
+      );
+      checkOrder(events);
+      const last = events.at(-1);
+      const expected = counted(prompt.at(-1) ?? 0, maxTokens);
+      if (last?.type === 'finish' && last.reason === 'abort') {
+        expect(abortMs).toBeDefined();
+        expect(expected.slice(0, ids(events).length)).toEqual(ids(events));
+        return;
+      }
+      expect(last).toMatchObject({ reason: 'length', generatedTokens: maxTokens });
+      expect(ids(events)).toEqual(expected);
+      const hasPrompt = events.some(({ type }) => type === 'prompt');
+      expect(hasPrompt).toBe(wantsPrompt && prompt.length > 1);
+    };
+    await Promise.all(draw(seed, 200).map(serve));
+    const { pages, running, waiting, graphs } = engine.stats();
+    expect([pages.free, pages.reserved, running, waiting]).toEqual([pages.total, 0, 0, 0]);
+    expect(graphs.eagerSteps).toBe(0);
+    await engine.close();
+  });
+});
