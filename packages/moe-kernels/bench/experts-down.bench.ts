@@ -1,3 +1,4 @@
+import { Workspace } from '@altstream/cuda-runtime';
 import { seededRandom, upload } from '@altstream/cuda-runtime/testing';
 import { expertsDown } from '../src/index.js';
 import { referenceDown } from '../test/reference/experts-down.js';
@@ -28,14 +29,17 @@ function makeCase(tokens: number): BenchCase {
         .map(data.round);
       const y = upload(stream, activated, [tokens * k, intermediate], 'bf16');
       const { expertOf } = await readPermutation(stream, permutation);
-      const h2 = stream.tensor([tokens * k, hidden], 'bf16');
-      const allocator = { tensor: () => h2 };
+      const allocator = new Workspace(stream.device);
+      const run = () => {
+        allocator.reset();
+        return expertsDown({ y, w2: weights.w2, permutation }, { stream, allocator });
+      };
       return {
-        run: () => void expertsDown({ y, w2: weights.w2, permutation }, { stream, allocator }),
+        run: () => void run(),
         isRight: () =>
           isClose(
             stream,
-            h2,
+            run(),
             (row, c) => {
               const yRow = activated.subarray(row * intermediate, (row + 1) * intermediate);
               return referenceDown(yRow, expertOf(row), c, data.reference);

@@ -1,3 +1,4 @@
+import { Workspace } from '@altstream/cuda-runtime';
 import { resolveSwiglu } from '../src/arguments/swiglu-config.js';
 import { expertsGateUp } from '../src/index.js';
 import { referenceGateUp } from '../test/reference/experts-gate-up.js';
@@ -26,14 +27,17 @@ function makeCase(tokens: number): BenchCase {
       const { x, weights, permutation, data } = prepareExperts(stream, tokens);
       const input = { hidden: x, w13: weights.w13, permutation };
       const { rows, expertOf } = await readPermutation(stream, permutation);
-      const y = stream.tensor([tokens * k, intermediate], 'bf16');
-      const allocator = { tensor: () => y };
+      const allocator = new Workspace(stream.device);
+      const run = () => {
+        allocator.reset();
+        return expertsGateUp(input, swiglu, { stream, allocator });
+      };
       return {
-        run: () => void expertsGateUp(input, swiglu, { stream, allocator }),
+        run: () => void run(),
         isRight: () =>
           isClose(
             stream,
-            y,
+            run(),
             (row, c) => {
               const token = Math.floor((rows[row] ?? 0) / k);
               const xRow = data.x.subarray(token * hidden, (token + 1) * hidden);

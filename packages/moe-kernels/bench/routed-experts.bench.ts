@@ -1,3 +1,4 @@
+import { Workspace } from '@altstream/cuda-runtime';
 import { downloadRaw, upload } from '@altstream/cuda-runtime/testing';
 import { RoutedExperts } from '../src/index.js';
 import {
@@ -25,8 +26,12 @@ function makeCase(tokens: number): BenchCase {
       const router = data.routerWeights.subarray(0, tokens * k);
       const topk = { ids, weights: upload(stream, router, [tokens, k], 'f32') };
       const out = stream.tensor([tokens, hidden], 'bf16');
+      const allocator = new Workspace(stream.device);
       return {
-        run: () => void layer.forward({ hidden: x, topk }, { stream, out }),
+        run: () => {
+          allocator.reset();
+          layer.forward({ hidden: x, topk }, { stream, allocator, out });
+        },
         isRight: async () => {
           const last = tokens - 1;
           const one = {

@@ -5,7 +5,8 @@ import {
 } from '@altstream/cuda-runtime/testing';
 import { expect } from 'vitest';
 import type { ExpertsCase } from './cases/experts-gate-up.js';
-import { type ExpertsData, makeExperts, type WeightBits } from './makers/experts.js';
+import { breakExperts, renameExperts, sliceExperts } from './makers/expert-slices.js';
+import { type ExpertsData, makeExperts } from './makers/experts.js';
 import { makeRoutedExperts, pickTokens, runBytes } from './makers/routed-experts.js';
 
 type Property = (
@@ -30,7 +31,8 @@ const properties: Readonly<Record<string, Property>> = {
     const experts = await makeRoutedExperts(context, testCase, data);
     const whole = await runBytes(context, experts, testCase, data);
     const rowBytes = whole.length / testCase.tokens;
-    for (const list of [[0], [5], [32], [7, 8, 9], range(0, 16), range(16, 33)]) {
+    const lists = [[0], [5], [32], [7, 8, 9], range(0, 16), range(16, 33), range(0, 33).reverse()];
+    for (const list of lists) {
       const part = await runBytes(context, experts, testCase, pickTokens(data, testCase, list));
       list.forEach((t, i) => {
         expect(part.subarray(i * rowBytes, (i + 1) * rowBytes)).toEqual(
@@ -89,6 +91,32 @@ const properties: Readonly<Record<string, Property>> = {
     expect(leaks.some(Number.isNaN)).toBe(true);
   },
 
+  'a fused shared expert adds its output with weight 1 (sglang#36576)': async (
+    context,
+    testCase,
+    data,
+  ) => {
+    const { k, tokens } = testCase;
+    const fused = { ...testCase, k: k + 1 };
+    const appended = {
+      x: data.x,
+      ids: appendColumn(data.ids, k, 7),
+      routerWeights: Float32Array.from(appendColumn([...data.routerWeights], k, 1)),
+    };
+    const alone = { ...testCase, k: 1 };
+    const shared = {
+      x: data.x,
+      ids: range(0, tokens).map(() => 7),
+      routerWeights: new Float32Array(tokens).fill(1),
+    };
+    const experts = await makeRoutedExperts(context, testCase, data);
+    const routed = floats(await runBytes(context, experts, testCase, data));
+    const added = floats(await runBytes(context, experts, alone, shared));
+    const both = floats(await runBytes(context, experts, fused, appended));
+    // The shared slot comes last, so in fp32 the two sums are the same operations.
+    expect([...both]).toEqual([...routed].map((value, i) => Math.fround(value + (added[i] ?? 0))));
+  },
+
   'the ranks of an expert-parallel group add up': async (context, testCase, data) => {
     const experts = await makeRoutedExperts(context, testCase, data);
     const whole = floats(await runBytes(context, experts, testCase, data));
@@ -123,36 +151,11 @@ function range(first: number, end: number): number[] {
   return Array.from({ length: end - first }, (_, i) => first + i);
 }
 
+/** Adds `value` behind every `k` entries. */
+function appendColumn(values: readonly number[], k: number, value: number): number[] {
+  return values.flatMap((entry, i) => (i % k === k - 1 ? [entry, value] : [entry]));
+}
+
 function floats(bytes: Uint8Array): Float32Array {
   return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-}
-
-function sliceExperts(bits: WeightBits, first: number, end: number): WeightBits {
-  const [experts, rows, columns] = bits.shape;
-  const [perExpert, scalesPerExpert] = [rows * columns, (rows * columns) / 32];
-  const scales = bits.scales?.subarray(first * scalesPerExpert, end * scalesPerExpert);
-  return {
-    ...bits,
-    shape: [Math.min(experts, end) - first, rows, columns],
-    data: bits.data.subarray(first * perExpert, end * perExpert),
-    ...(scales ? { scales } : {}),
-  };
-}
-
-function renameExperts(bits: WeightBits, names: readonly number[]): WeightBits {
-  const copy = { ...bits, data: bits.data.slice(), scales: Uint8Array.from(bits.scales ?? []) };
-  names.forEach((to, from) => {
-    const expert = sliceExperts(bits, from, from + 1);
-    copy.data.set(expert.data, to * expert.data.length);
-    if (expert.scales) copy.scales.set(expert.scales, to * expert.scales.length);
-  });
-  return copy;
-}
-
-/** Scale 255: every element of these experts is NaN. */
-function breakExperts(bits: WeightBits, broken: readonly number[]): WeightBits {
-  const scales = Uint8Array.from(bits.scales ?? []);
-  const perExpert = scales.length / bits.shape[0];
-  for (const expert of broken) scales.fill(255, expert * perExpert, (expert + 1) * perExpert);
-  return { ...bits, scales };
 }
