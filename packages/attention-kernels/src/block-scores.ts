@@ -36,8 +36,8 @@ export interface BlockScoresOptions extends OperationOptions {
  *     max:  score[b] = max of s[j] over the keys j of block b
  *     lse:  score[b] = log Σ exp(s[j] · indexDim^−0.5) over them
  *
- * fp32; a NaN s[j] counts as −∞; so does a block without a page. Written are the candidates of
- * tokens that have more than `topkBlocks` of them; everything else is left as it was.
+ * fp32; a NaN s[j] counts as −∞; so does a block without a page. Meant are the candidates of tokens
+ * that have more than `topkBlocks` of them; everything else in the output is undefined.
  *
  * @returns f32 [tokens of the range, indexHeads, maxPages]
  * @throws ShapeError, DTypeError, ArgumentRangeError, DeviceError, NotLoadedError

@@ -51,20 +51,21 @@ inline void add_values(float* acc, const float (*weights)[kTileKeys], const floa
   }
 }
 
-// Turns the scores of a row into exp(score * scale - new maximum), zero behind `count`. Returns the
-// factor that brings the row's earlier sums to the new maximum.
+// Turns `count` scores of a row into exp(score * scale - new maximum). Returns the factor that brings
+// the row's earlier sums to the new maximum. Vectors behind `count` are left out: they would add 0.
 inline float softmax_row(float* scores, float* largest, float* sums, int count, float scale) {
-  for (int j = 0; j < kTileKeys; j += kLanes) {
+  const int end = padded_to_lanes(count);
+  for (int j = 0; j < end; j += kLanes) {
     store(scores + j, mul(load(scores + j), splat(scale)));
   }
-  for (int j = count; j < kTileKeys; ++j) scores[j] = kMinusInfinity;
+  for (int j = count; j < end; ++j) scores[j] = kMinusInfinity;
   Vec highest = splat(*largest);
-  for (int j = 0; j < kTileKeys; j += kLanes) highest = larger(load(scores + j), highest);
+  for (int j = 0; j < end; j += kLanes) highest = larger(load(scores + j), highest);
   const float top = largest_lane(highest);
   float change[kLanes] = {1.0f};
   if (*largest != top) store(change, exp_nonpositive(splat(*largest - top)));
   Vec total = mul(load(sums), splat(change[0]));
-  for (int j = 0; j < kTileKeys; j += kLanes) {
+  for (int j = 0; j < end; j += kLanes) {
     const Vec weight = exp_nonpositive(sub(load(scores + j), splat(top)));
     store(scores + j, weight);
     total = add(total, weight);
@@ -78,7 +79,7 @@ inline float softmax_row(float* scores, float* largest, float* sums, int count, 
 template <int kRows>
 inline void attend_tile(Walk& walk, int row, int count) {
   const int padded = walk.padded;
-  alignas(64) float scores[kRows][kTileKeys] = {};
+  alignas(64) float scores[kRows][kTileKeys];
   float correction[kRows];
   float* acc = walk.acc + row * padded;
   dot_tile<kRows>(scores, walk.q + row * padded, walk.keys, count, padded);

@@ -22,25 +22,25 @@ struct Scoring {
 };
 
 // A NaN score counts as -inf: `larger` gives its second argument then.
-inline void take_largest(float* largest, const float* scores) {
+inline void take_largest(float* largest, const float* scores, int end) {
   Vec highest = splat(*largest);
-  for (int j = 0; j < kTileKeys; j += kLanes) highest = larger(load(scores + j), highest);
+  for (int j = 0; j < end; j += kLanes) highest = larger(load(scores + j), highest);
   *largest = largest_lane(highest);
 }
 
 // Adds exp(score * scale) of a tile to a row's sum, relative to the running maximum.
-inline void take_sum(float* largest, float* sum, float* scores, float scale) {
-  for (int j = 0; j < kTileKeys; ++j) {
+inline void take_sum(float* largest, float* sum, float* scores, int end, float scale) {
+  for (int j = 0; j < end; ++j) {
     const float scaled = scores[j] * scale;
     scores[j] = scaled == scaled ? scaled : kMinusInfinity;
   }
   const float before = *largest;
-  take_largest(largest, scores);
+  take_largest(largest, scores, end);
   if (*largest == kMinusInfinity || *largest == -kMinusInfinity) return;
   float change[kLanes];
   store(change, exp_nonpositive(splat(before - *largest)));
   Vec total = splat(0.0f);
-  for (int j = 0; j < kTileKeys; j += kLanes) {
+  for (int j = 0; j < end; j += kLanes) {
     total = add(total, exp_nonpositive(sub(load(scores + j), splat(*largest))));
   }
   *sum = *sum * change[0] + sum_of_lanes(total);
@@ -48,14 +48,15 @@ inline void take_sum(float* largest, float* sum, float* scores, float scale) {
 
 template <int kRows>
 inline void score_tile(Scoring& s, int row, int count) {
-  alignas(64) float scores[kRows][kTileKeys] = {};
+  alignas(64) float scores[kRows][kTileKeys];
+  const int end = padded_to_lanes(count);
   dot_tile<kRows>(scores, s.q + row * s.padded, s.keys, count, s.padded);
   for (int r = 0; r < kRows; ++r) {
-    for (int j = count; j < kTileKeys; ++j) scores[r][j] = kMinusInfinity;
+    for (int j = count; j < end; ++j) scores[r][j] = kMinusInfinity;
     if (s.p.log_sum_exp) {
-      take_sum(&s.largest[row + r], &s.sums[row + r], scores[r], s.p.scale);
+      take_sum(&s.largest[row + r], &s.sums[row + r], scores[r], end, s.p.scale);
     } else {
-      take_largest(&s.largest[row + r], scores[r]);
+      take_largest(&s.largest[row + r], scores[r], end);
     }
   }
 }
