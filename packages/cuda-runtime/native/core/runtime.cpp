@@ -1,6 +1,7 @@
 #include "core/runtime.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include "core/backends.h"
@@ -59,7 +60,9 @@ Runtime::~Runtime() {
 }
 
 Status Runtime::open(const std::string& backend, const std::string& text, Ref<Runtime>& runtime) {
-  const std::string key = backend + text;
+  // The environment may choose the level where the options do not.
+  const char* level = std::getenv("CUDA_RUNTIME_CPU_LEVEL");
+  const std::string key = backend + text + (level != nullptr ? level : "");
   LockGuard lock(registry().mutex);
   const auto found = registry().open.find(key);
   if (found != registry().open.end() && found->second->try_retain()) {

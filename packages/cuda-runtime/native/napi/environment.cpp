@@ -11,6 +11,13 @@ constexpr size_t kBlockBytes = 65'536;  // commandLayout.bytes
 
 std::atomic<uint64_t> next_environment{1};
 
+// A callback threw: the same as an exception in a timer.
+void report_exception(napi_env env) {
+  napi_value exception = nullptr;
+  napi_get_and_clear_last_exception(env, &exception);
+  napi_fatal_exception(env, exception);
+}
+
 }  // namespace
 
 // ---- completions --------------------------------------------------------------------------------
@@ -33,6 +40,7 @@ void CompletionQueue::close() {
   function_ = nullptr;
   items_.clear();
   staged_.clear();
+  expected_.clear();
 }
 
 void CompletionQueue::keep_alive(Napi::Env env, bool on) {
@@ -56,6 +64,25 @@ void CompletionQueue::post(int64_t token, std::string status) {
   if (function_ == nullptr) return;
   items_.push_back({token, std::move(status)});
   schedule();
+}
+
+void CompletionQueue::expect(int64_t token, core::Ref<core::Runtime> runtime,
+                             core::Ref<core::Ticket> ticket) {
+  core::LockGuard lock(mutex_);
+  if (function_ != nullptr) expected_[token] = {std::move(runtime), std::move(ticket)};
+}
+
+// What JavaScript submits after it was told comes after what it was told of.
+void CompletionQueue::order_host(int64_t token) {
+  Expected expected;
+  {
+    core::LockGuard lock(mutex_);
+    const auto found = expected_.find(token);
+    if (found == expected_.end()) return;
+    expected = std::move(found->second);
+    expected_.erase(found);
+  }
+  expected.runtime->races().host_waited(*expected.ticket);
 }
 
 void CompletionQueue::stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) {
@@ -87,21 +114,16 @@ void CompletionQueue::deliver(napi_env env, napi_value handler, void* context, v
   }
   napi_value receiver = nullptr;
   napi_get_undefined(env, &receiver);
-  for (size_t i = 0; i < items.size(); ++i) {
+  for (const Item& item : items) {
+    queue.order_host(item.token);
     napi_handle_scope scope = nullptr;
     napi_open_handle_scope(env, &scope);
     napi_value arguments[2];
-    napi_create_int64(env, items[i].token, &arguments[0]);
-    napi_create_string_utf8(env, items[i].status.data(), items[i].status.size(), &arguments[1]);
+    napi_create_int64(env, item.token, &arguments[0]);
+    napi_create_string_utf8(env, item.status.data(), item.status.size(), &arguments[1]);
     const napi_status status = napi_call_function(env, receiver, handler, 2, arguments, nullptr);
     napi_close_handle_scope(env, scope);
-    if (status == napi_ok) continue;
-    // A callback threw: Node reports it when we return; the rest is delivered afterwards.
-    core::LockGuard lock(queue.mutex_);
-    queue.items_.insert(queue.items_.begin(), std::make_move_iterator(items.begin() + 1 + i),
-                        std::make_move_iterator(items.end()));
-    if (queue.function_ != nullptr) queue.schedule();
-    return;
+    if (status == napi_pending_exception) report_exception(env);
   }
 }
 

@@ -26,6 +26,8 @@ class CompletionQueue : public core::CompletionSink {
 
   void post(int64_t token, std::string status) override;
   void stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) override;
+  void expect(int64_t token, core::Ref<core::Runtime> runtime,
+              core::Ref<core::Ticket> ticket) override;
   /// False when the token has no staged bytes of this size.
   bool take_staged(int64_t token, uint8_t* destination, uint64_t size);
 
@@ -38,14 +40,20 @@ class CompletionQueue : public core::CompletionSink {
     std::unique_ptr<uint8_t[]> bytes;
     uint64_t size;
   };
+  struct Expected {
+    core::Ref<core::Runtime> runtime;
+    core::Ref<core::Ticket> ticket;
+  };
   static void deliver(napi_env env, napi_value handler, void* context, void* data);
   void schedule();
+  void order_host(int64_t token);
 
   core::Mutex mutex_;
   napi_threadsafe_function function_ = nullptr;  // null: closed
   bool scheduled_ = false;
   std::vector<Item> items_;
   std::unordered_map<int64_t, Staged> staged_;
+  std::unordered_map<int64_t, Expected> expected_;  // race checker only
 };
 
 class Environment {

@@ -107,7 +107,17 @@ void Sink::stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size)
 std::string Sink::wait(int64_t token) {
   LockGuard lock(mutex_);
   while (posts_[token].empty()) arrived_.wait(mutex_);
+  const auto expected = expected_.find(token);
+  if (expected != expected_.end()) {
+    expected->second.first->races().host_waited(*expected->second.second);
+    expected_.erase(expected);
+  }
   return posts_[token].front();
+}
+
+void Sink::expect(int64_t token, Ref<Runtime> runtime, Ref<Ticket> ticket) {
+  LockGuard lock(mutex_);
+  expected_[token] = {std::move(runtime), std::move(ticket)};
 }
 
 uint64_t Sink::posts(int64_t token) {

@@ -64,8 +64,9 @@ class Sink : public CompletionSink {
  public:
   void post(int64_t token, std::string status) override;
   void stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) override;
-  /// Blocks until the token came; its status.
+  /// Blocks until the token came, and tells the race checker so; its status.
   std::string wait(int64_t token);
+  void expect(int64_t token, Ref<Runtime> runtime, Ref<Ticket> ticket) override;
   uint64_t posts(int64_t token);
   std::vector<uint8_t> staged(int64_t token);
 
@@ -74,6 +75,7 @@ class Sink : public CompletionSink {
   Condition arrived_;
   std::map<int64_t, std::vector<std::string>> posts_;
   std::map<int64_t, std::vector<uint8_t>> staged_;
+  std::map<int64_t, std::pair<Ref<Runtime>, Ref<Ticket>>> expected_;
 };
 
 }  // namespace crt_test

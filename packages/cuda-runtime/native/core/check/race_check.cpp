@@ -102,8 +102,8 @@ void RaceCheck::check_access(const Access& access, const std::string& name, uint
   for (const PastAccess& other : past) {
     const bool overlaps = other.begin < access.end && access.begin < other.end;
     if (!overlaps || !conflicts(other.mode, access.mode) || is_ordered(other)) continue;
-    report(make_report(buffer, other.name, other.mode, name, access.mode,
-                       std::max(other.begin, access.begin), std::min(other.end, access.end)));
+    add_report(make_report(buffer, other.name, other.mode, name, access.mode,
+                           std::max(other.begin, access.begin), std::min(other.end, access.end)));
   }
   // What an ordered access covers need not be kept: whoever conflicts with it conflicts with this
   // one too, if this one writes or the older one only read in the same stream.
@@ -140,7 +140,6 @@ void RaceCheck::check_graph(const Graph& graph) {
           return nodes[n].work->label() + "@" + nodes[n].stream_name + " (node " +
                  std::to_string(n) + ")";
         };
-        LockGuard lock(mutex_);
         report(make_report(*access.buffer, name(j), other->mode, name(i), access.mode,
                            std::max(other->begin, access.begin), std::min(other->end, access.end)));
       }
@@ -149,8 +148,8 @@ void RaceCheck::check_graph(const Graph& graph) {
   }
 }
 
-// The caller holds the mutex, or nobody else reports yet.
-void RaceCheck::report(RaceReport race) {
+// The caller holds the mutex.
+void RaceCheck::add_report(RaceReport race) {
   if (found_.size() < kMaxReports) found_.push_back(std::move(race));
 }
 

@@ -41,13 +41,17 @@ class RaceCheck {
   /// Compares all pairs of nodes that touch a common buffer and that no path orders.
   void check_graph(const Graph& graph);
 
-  void report(RaceReport race);
+  void report(RaceReport race) {
+    LockGuard lock(mutex_);
+    add_report(std::move(race));
+  }
   /// JSON array of the races found since the last call.
   std::string take();
 
  private:
   using Clock = VectorClock;
   Clock& advance(Stream& stream);
+  void add_report(RaceReport race);
   void check_access(const Access& access, const std::string& name, uint64_t stream,
                     uint64_t position, const Clock& clock);
 

@@ -4,9 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "core/base/ref.h"
+#include "core/ticket.h"
 
 namespace cuda_runtime::core {
+
+class Runtime;
 
 /// Called from any thread; must not call back into the runtime. Calls after the environment's end
 /// are dropped by the sink.
@@ -16,6 +18,8 @@ class CompletionSink : public RefCounted {
   virtual void post(int64_t token, std::string status) = 0;
   /// Keeps the bytes of a read until JavaScript takes them.
   virtual void stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) = 0;
+  /// With the race checker: what the token, once delivered, tells the host to be complete.
+  virtual void expect(int64_t token, Ref<Runtime> runtime, Ref<Ticket> ticket) = 0;
 };
 
 }  // namespace cuda_runtime::core

@@ -131,12 +131,12 @@ Status Event::done(Ref<CompletionSink> sink, int64_t token) {
     sink->post(token, {});
     return {};
   }
+  if (runtime_->races().is_enabled()) sink->expect(token, runtime_, ticket);
   MarkRequest request;
   request.sink = std::move(sink);
   request.token = token;
   request.api = "event.done";
   runtime_->backend().notify(*ticket, request);
-  runtime_->races().host_waited(*ticket);
   return {};
 }
 

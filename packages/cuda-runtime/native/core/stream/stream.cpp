@@ -53,6 +53,8 @@ Status Stream::submit(Ref<Work> work) {
   const Ref<Work> kept = work;
   const Ref<Ticket> ticket = backend().enqueue(*this, std::move(work));
   runtime_->races().submitted(*this, *kept, *ticket);
+  // In time even if the read is over: completions are delivered on this thread, later.
+  if (kept->kind == WorkKind::kRead) kept->sink->expect(kept->token, runtime_, ticket);
   return {};
 }
 
@@ -75,12 +77,12 @@ Status Stream::synchronize(Ref<CompletionSink> sink, int64_t token) {
   Status status = check_stream_query(*this, "synchronising a stream");
   if (!status.ok()) return status;
   MarkRequest request;
-  request.sink = std::move(sink);
   request.token = token;
   request.api = "stream.synchronize";
+  request.sink = sink;
   const Ref<Ticket> ticket = backend().mark(*this, request);
   runtime_->races().marked(*this, *ticket);
-  runtime_->races().host_waited(*ticket);
+  if (ticket->clock != nullptr) sink->expect(token, runtime_, ticket);
   return {};
 }
 

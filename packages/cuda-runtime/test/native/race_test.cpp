@@ -1,0 +1,76 @@
+// What orders operations for the race checker, besides waits: the host that was told.
+#include "fixture.h"
+#include "runner.h"
+
+namespace crt_test {
+namespace {
+
+struct Setup {
+  Fixture fixture{options("\"raceCheck\":true")};
+  Ref<Stream> s1 = fixture.stream("main");
+  Ref<Stream> s2 = fixture.stream("alt");
+  Ref<Buffer> y = fixture.buffer(64, "y");
+  Ref<Sink> sink = make_ref<Sink>();
+  std::string races() { return fixture.runtime->races().take(); }
+};
+
+}  // namespace
+
+TEST("races: a completion orders only once it was delivered") {
+  Setup unseen;
+  OK(unseen.fixture.fill(*unseen.s1, unseen.y, 1));
+  OK(unseen.s1->synchronize(unseen.sink, 1));
+  OK(unseen.fixture.fill(*unseen.s2, unseen.y, 2));
+  const std::string report = unseen.races();
+  CHECK(report.find("test_fill@main#") != std::string::npos);
+  CHECK(report.find("test_fill@alt#") != std::string::npos);
+  Setup seen;
+  OK(seen.fixture.fill(*seen.s1, seen.y, 1));
+  OK(seen.s1->synchronize(seen.sink, 1));
+  seen.sink->wait(1);
+  OK(seen.fixture.fill(*seen.s2, seen.y, 2));
+  CHECK(seen.races() == "[]");
+}
+
+TEST("races: a read that was awaited, an event that was awaited, a blocking wait") {
+  Setup setup;
+  OK(setup.fixture.fill(*setup.s1, setup.y, 1));
+  setup.fixture.ints(*setup.s1, setup.y);
+  OK(setup.fixture.fill(*setup.s2, setup.y, 2));
+  const Ref<Event> event = setup.fixture.event();
+  OK(event->record(*setup.s2, false));
+  OK(event->done(setup.sink, 2));
+  setup.sink->wait(2);
+  OK(setup.fixture.fill(*setup.s1, setup.y, 3));
+  OK(setup.s1->synchronize_blocking(-1));
+  OK(setup.fixture.fill(*setup.s2, setup.y, 4));
+  CHECK(setup.races() == "[]");
+}
+
+TEST("races: readers do not conflict, disjoint ranges do not, overlapping ones do") {
+  Setup setup;
+  const Ref<Buffer> other = setup.fixture.buffer(64, "other");
+  OK(copy(*setup.s1, {other, 0}, {setup.y, 0}, 32));
+  OK(copy(*setup.s2, {other, 32}, {setup.y, 0}, 32));
+  CHECK(setup.races() == "[]");
+  OK(fill(*setup.s2, {other, 31}, 0, 1));
+  CHECK(setup.races() != "[]");
+}
+
+TEST("races: a graph launch counts with all that its nodes touch") {
+  Setup setup;
+  Ref<Graph> graph;
+  OK(setup.s1->begin_capture(1));
+  OK(setup.fixture.fill(*setup.s1, setup.y, 1));
+  OK(setup.s1->end_capture(graph));
+  Ref<Exec> exec;
+  OK(Exec::instantiate(graph, exec));
+  OK(exec->launch(*setup.s1));
+  OK(setup.s2->wait_stream(*setup.s1));
+  OK(setup.fixture.fill(*setup.s2, setup.y, 2));
+  CHECK(setup.races() == "[]");
+  OK(exec->launch(*setup.s1));
+  CHECK(setup.races().find("in a graph") != std::string::npos);
+}
+
+}  // namespace crt_test
