@@ -53,12 +53,13 @@ export async function runBench(
   try {
     await loadDenseKernels(runtime);
     const device = runtime.device();
-    const tbps = await ceiling.measure(device.limits.processors);
+    const used = threads || device.limits.processors;
+    const tbps = await ceiling.measure(used);
     const stream = device.createStream({ name: bench });
     const rows: BenchRow[] = [];
     for (const one of cases) rows.push(await runCase(one, stream, tbps));
     stream.dispose();
-    report(bench, device, { [ceiling.name]: tbps }, rows);
+    report(bench, deviceName(device, used), { [ceiling.name]: tbps }, rows);
     if (rows.some(({ right }) => !right)) process.exitCode = 1;
   } finally {
     await runtime.dispose();
@@ -100,12 +101,10 @@ function hostCopyTBps(): number {
 /** Prints the rows beside the saved ones, and saves them if asked to. */
 function report(
   bench: string,
-  device: Device,
+  name: string,
   ceilings: Readonly<Record<string, number>>,
   rows: readonly BenchRow[],
 ): void {
-  const { sm, cpuLevel, processors } = device.limits;
-  const name = sm === '' ? `${cpus()[0]?.model ?? 'cpu'} ${cpuLevel} x${processors}` : device.name;
   const file = new URL(`results/${slug(name)}-${bench}.json`, import.meta.url);
   print(bench, name, rows, savedRows(file));
   if (!process.argv.includes('--save')) return;
@@ -116,6 +115,10 @@ function report(
   mkdirSync(new URL('.', file), { recursive: true });
   const content = { bench, device: name, commit, command, date, ceilings, rows };
   writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`);
+}
+
+function deviceName({ limits, name }: Device, threads: number): string {
+  return limits.sm === '' ? `${cpus()[0]?.model ?? 'cpu'} ${limits.cpuLevel} x${threads}` : name;
 }
 
 function slug(name: string): string {
