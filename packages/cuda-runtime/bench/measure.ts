@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, hostname } from 'node:os';
+import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { openSync } from '../src/index.js';
 
 /** One line of a bench. `us` is the median; a wrong row has no time. */
 export interface Row {
@@ -31,7 +32,7 @@ export function milliseconds(work: () => void): number {
   return performance.now() - begin;
 }
 
-/** Prints the table; with `--save` also writes bench/results/<host>-<bench>.json. */
+/** Prints the table; with `--save` also writes bench/results/<device>-<bench>.json. */
 export function report(bench: string, rows: readonly Row[]): void {
   const lines = rows.map((row) => {
     const what = Object.entries(row.case).map(([name, value]) => `${name}=${value}`);
@@ -39,7 +40,7 @@ export function report(bench: string, rows: readonly Row[]): void {
     const p95 = row.p95Us === undefined ? '–' : `${row.p95Us.toFixed(3)} µs`;
     return `${what.join(' ').padEnd(52)} ${time.padStart(12)} ${p95.padStart(12)}  ${row.right ? 'yes' : 'NO'}`;
   });
-  const title = `${bench} · cpu · ${device()} · commit ${commit()}`;
+  const title = `${bench} · ${device()} · commit ${commit()}`;
   const head = `${'case'.padEnd(52)} ${'median'.padStart(12)} ${'p95'.padStart(12)}  right`;
   process.stdout.write(`${[title, head, ...lines].join('\n')}\n`);
   if (process.argv.includes('--save')) save(bench, rows);
@@ -52,13 +53,18 @@ function save(bench: string, rows: readonly Row[]): void {
   const command = `tsx --conditions=@altstream/source bench/${bench}.bench.ts --save`;
   const date = new Date().toISOString();
   const content = { bench, device: device(), commit: commit(), command, date, rows };
-  const file = `${folder}${hostname()}-${bench}.json`;
+  const file = `${folder}${slug(device())}-${bench}.json`;
   writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`);
 }
 
 function device(): string {
   const all = cpus();
-  return `${all[0]?.model ?? 'CPU'}, ${all.length} cores`;
+  const runtime = openSync({ backend: 'cpu', isolated: true });
+  return `${all[0]?.model ?? 'CPU'} ${runtime.device().limits.cpuLevel} x${all.length}`;
+}
+
+function slug(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
 
 function commit(): string {

@@ -22,7 +22,7 @@ afterEach(() => t.runtime.dispose());
 test('a stream that is too far ahead refuses, and goes on after ready', async () => {
   const y = zeros(t, s, 1);
   await s.synchronize();
-  spin(t, s, 100);
+  spin(t, s, 400);
   let launched = 0;
   const launchAll = () => {
     for (; launched < 1000; launched += 1) accumulate(t, s, y);
@@ -48,7 +48,7 @@ test('a graph counts as one, and another stream has a limit of its own', async (
 });
 
 test('the error names the stream and the ways out', () => {
-  spin(t, s, 50);
+  spin(t, s, 300);
   const error = catchError(() => {
     for (;;) s.notify(() => undefined);
   });

@@ -59,7 +59,7 @@ describe.each([false, true])('the legacy stream, guards: %s', (guards) => {
   });
 
   test('CL06: it waits for blocking streams and they for it, the others do not', async () => {
-    spin(t, blocking, 80);
+    spin(t, blocking, 300);
     const legacy = t.device.legacyStream;
     k(legacy);
     k(other);

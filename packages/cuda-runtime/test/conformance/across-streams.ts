@@ -45,7 +45,7 @@ export const acrossStreamsRows: readonly Row[] = [
     id: 'CX05',
     title: 'work that was pending on the fork stays outside, and the replay does not wait for it',
     async run(scene) {
-      scene.long(scene.s2, 150);
+      scene.long(scene.s2, 300);
       scene.s1.beginCapture();
       scene.k(scene.s1);
       scene.link(scene.s1, scene.s2);

@@ -141,7 +141,7 @@ export const capturedEventRows: readonly Row[] = [
       const event = scene.event();
       const executable = externalWait(scene, event);
       executable.launch(scene.s1);
-      scene.long(scene.s2, 120);
+      scene.long(scene.s2, 300);
       scene.s2.record(event);
       await scene.s1.synchronize();
       expect(scene.s2.isIdle()).toBe(false);

@@ -32,7 +32,7 @@ export class Scene {
   }
 
   /** A kernel that runs long enough to be seen running. */
-  long(stream: Stream, milliseconds = 60): void {
+  long(stream: Stream, milliseconds = 100): void {
     spin(this.test, stream, milliseconds);
   }
 

@@ -1,0 +1,38 @@
+/** What making tensors costs the JavaScript thread: views, arena slices, allocations. */
+import { open, Tensor, Workspace } from '../src/index.js';
+import { measure, milliseconds, type Row, report } from './measure.js';
+
+const items = 2000;
+const runtime = await open({ backend: 'cpu' });
+const device = runtime.device();
+const stream = device.createStream({ name: 'bench' });
+const workspace = new Workspace(device);
+const base = Tensor.allocate(device, [64, 1024], 'bf16', { stream });
+
+const makers: Readonly<Record<string, () => Tensor>> = {
+  'workspace.tensor': () => workspace.tensor([16, 64], 'bf16'),
+  'tensor.slice': () => base.slice(0, 3, 9),
+  'tensor.view': () => base.view([32, -1]),
+  'Tensor.of': () => Tensor.of(base.buffer, [64, 64], 'f32'),
+  'stream.tensor and dispose': allocateAndDispose,
+};
+
+const rows: Row[] = [];
+for (const [what, make] of Object.entries(makers)) {
+  const right = make().elements > 0;
+  const times = await measure(60, items, () => {
+    workspace.reset();
+    return milliseconds(() => {
+      for (let index = 0; index < items; index += 1) make();
+    });
+  });
+  rows.push({ case: { what }, ...times, right });
+}
+report('tensor-overhead', rows);
+await runtime.dispose();
+
+function allocateAndDispose(): Tensor {
+  const tensor = stream.tensor([16, 64], 'bf16');
+  tensor.dispose();
+  return tensor;
+}
