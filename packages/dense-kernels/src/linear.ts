@@ -4,7 +4,7 @@ import { DTypeError } from './errors/index.js';
 import { planLinear } from './linear.plan.js';
 import { checkLinearWeight, type LinearWeight } from './linear-weight.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor } from './output.js';
+import { type OperationOptions, outputTensor, withScratch } from './output.js';
 
 /** What is multiplied. */
 export interface LinearInput {
@@ -46,24 +46,20 @@ export function linear(input: LinearInput, options: LinearOptions): Tensor {
   const dtypes = { weight: facts.kind, x: floatKind(x.dtype), y: floatKind(y.dtype) };
   const shape = { tokens, in: columns, out: facts.out, ...dtypes };
   const plan = planLinear(shape, stream.device.limits);
-  const { workspaceBytes } = plan;
-  const workspace =
-    workspaceBytes > 0
-      ? (options.allocator ?? stream).tensor([workspaceBytes], 'u8', 'linear workspace')
-      : null;
-  stream.launch(denseKernel(stream, plan.kernel), plan.config, {
-    x,
-    weight: weight.data,
-    scales: weight.scales ?? null,
-    y,
-    workspace,
-    x_stride: rowStride(x),
-    y_stride: rowStride(y),
-    tokens,
-    in: columns,
-    out: facts.out,
+  withScratch('linear', plan.workspaceBytes, options, (workspace) => {
+    stream.launch(denseKernel(stream, plan.kernel), plan.config, {
+      x,
+      weight: weight.data,
+      scales: weight.scales ?? null,
+      y,
+      workspace,
+      x_stride: rowStride(x),
+      y_stride: rowStride(y),
+      tokens,
+      in: columns,
+      out: facts.out,
+    });
   });
-  workspace?.dispose(); // in stream order: after the launch
   return y;
 }
 

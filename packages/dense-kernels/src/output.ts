@@ -1,5 +1,11 @@
 // What every operation of this package takes besides its tensors, and how it comes by its outputs.
-import type { DType, Stream, Tensor, TensorAllocator } from '@altstream/cuda-runtime';
+import {
+  type DType,
+  type Stream,
+  type Tensor,
+  type TensorAllocator,
+  Workspace,
+} from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
 
 /** Where an operation runs and where its outputs come from. */
@@ -35,4 +41,29 @@ export function outputTensor(
     return given;
   }
   return (options.allocator ?? options.stream).tensor(shape, dtype, operation);
+}
+
+/**
+ * Lends `launch` scratch memory that nothing needs afterwards: in stream order the next tensor of
+ * the same allocator may have it. No bytes: null.
+ */
+export function withScratch(
+  operation: string,
+  bytes: number,
+  options: OperationOptions,
+  launch: (scratch: Tensor | null) => void,
+): void {
+  if (bytes === 0) {
+    launch(null);
+    return;
+  }
+  const allocator = options.allocator ?? options.stream;
+  const mark = allocator instanceof Workspace ? allocator.mark() : undefined;
+  const scratch = allocator.tensor([bytes], 'u8', `${operation} scratch`);
+  try {
+    launch(scratch);
+  } finally {
+    scratch.dispose();
+    if (mark) mark.workspace.release(mark);
+  }
 }

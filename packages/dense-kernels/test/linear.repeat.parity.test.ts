@@ -1,5 +1,5 @@
 // A linear gives the same bits whatever the number of threads, and in a graph what it gives eagerly.
-import { type CpuLevelName, open } from '@altstream/cuda-runtime';
+import { type CpuLevelName, open, Workspace } from '@altstream/cuda-runtime';
 import {
   cpuLevels,
   describeEachBackend,
@@ -67,3 +67,17 @@ describeEachBackend(
     }
   },
 );
+
+describeEachBackend('linear gives its scratch back', cases, async (context, testCase) => {
+  const { stream, runtime, device } = context;
+  await loadDenseKernels(runtime);
+  const { x, weight } = place(stream, testCase);
+  const eager = await downloadRaw(stream, linear({ x, weight }, { stream }));
+  const allocator = new Workspace(device);
+  const first = linear({ x, weight }, { stream, allocator });
+  const second = linear({ x, weight }, { stream, allocator });
+  expect(second.byteOffset - first.byteOffset).toBe(Math.ceil(first.bytes / 256) * 256);
+  expect(await downloadRaw(stream, first), seedNote).toEqual(eager);
+  expect(await downloadRaw(stream, second), seedNote).toEqual(eager);
+  allocator.dispose();
+});
