@@ -46,10 +46,14 @@ export function rmsNorm(
   input: RmsNormInput & { readonly residual: Tensor },
   options: RmsNormOptions,
 ): AddedRmsNorm;
+/** Without a residual there is only the norm to return. */
 export function rmsNorm(
   input: RmsNormInput & { readonly residual?: undefined },
   options: RmsNormOptions,
 ): Tensor;
+/** For callers that learn at run time whether there is a residual. */
+export function rmsNorm(input: RmsNormInput, options: RmsNormOptions): Tensor | AddedRmsNorm;
+/** One launch in every case; the pointers of the residual are null without one. */
 export function rmsNorm(input: RmsNormInput, options: RmsNormOptions): Tensor | AddedRmsNorm {
   const { x, weight, residual } = input;
   const { stream, epsilon = 1e-6, gemma = true } = options;
