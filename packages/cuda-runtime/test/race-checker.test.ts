@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { RaceError, type Stream, type Tensor } from '../src/index.js';
+import { RaceError, type Stream, type Tensor, Workspace, withAlt } from '../src/index.js';
 import { accumulate, openTestRuntime, type TestRuntime, zeros } from './makers/test-kernels.js';
 
 let t: TestRuntime;
@@ -72,5 +72,34 @@ describe('the race checker', () => {
       t.runtime.checkRaces();
     };
     expect(check).toThrow(expect.objectContaining({ code: 'CRT_RACE' }));
+  });
+
+  test('finds two branches in one workspace, and is silent when each has a lane', async () => {
+    for (const hasLane of [false, true]) {
+      const workspace = new Workspace(t.device, { label: 'step' });
+      await t.device.synchronize();
+      const use = (stream: Stream, from: Workspace) => {
+        const mark = from.mark();
+        stream.fill(from.tensor([256], 'f32'), 1);
+        from.release(mark);
+      };
+      const alt = hasLane ? workspace.lane('alt') : workspace;
+      const record = () =>
+        withAlt(
+          a,
+          b,
+          () => use(b, alt),
+          () => use(a, workspace),
+        );
+      const step = () => {
+        const executable = t.device.capture(record, { stream: a }).instantiateSync();
+        t.runtime.checkRaces();
+        executable.launch(a);
+      };
+      if (hasLane) step();
+      else expect(step).toThrow(RaceError);
+      await a.synchronize();
+      workspace.dispose();
+    }
   });
 });

@@ -1,6 +1,6 @@
 import type { Stream } from '../contract.js';
 import { CaptureError } from '../errors/capture-error.js';
-import { beginCapture, dropCallbacks, endCapture } from '../stream/capture-state.js';
+import { beginCapture, endCapture } from '../stream/capture-state.js';
 import type { CaptureOptions } from './capture-options.js';
 import type { Graph } from './graph.js';
 
@@ -24,7 +24,6 @@ export function captureGraph(
     return endCapture(stream);
   } catch (error) {
     if (stream.captureStatus !== 'none') stream.abortCapture();
-    dropCallbacks(id);
     throw error;
   }
 }

@@ -30,14 +30,25 @@ export function beginCapture(stream: Stream, options: CaptureOptions): void {
 
 /** `stream.endCapture`. */
 export function endCapture(stream: Stream): Graph {
-  const id = stream.captureId ?? 0n;
-  const tokens = callbacks.get(id);
+  const id = stream.captureId;
   const native = stream.use('stream.endCapture');
-  const handle = guarded(() => environment().binding.endCapture(native));
-  callbacks.delete(id);
-  const { device, runtime } = stream;
-  const held = tokens && new GraphCallbacks(tokens);
-  return new Graph(handle, () => runtime.currentStream(device), held);
+  try {
+    const handle = guarded(() => environment().binding.endCapture(native));
+    const { device, runtime } = stream;
+    return new Graph(handle, () => runtime.currentStream(device), takeCallbacks(id));
+  } catch (error) {
+    // A refused end (a fork, another thread) leaves the capture open; its callbacks stay.
+    if (stream.captureId !== id) dropCallbacks(id);
+    throw error;
+  }
+}
+
+/** `stream.abortCapture`. */
+export function abortCapture(stream: Stream): void {
+  const id = stream.captureId;
+  const handle = stream.use('stream.abortCapture');
+  guarded(() => environment().binding.abortCapture(handle));
+  dropCallbacks(id);
 }
 
 /** Remembers a callback that was captured, so that the graph can keep it. */
@@ -48,8 +59,14 @@ export function noteCallback(stream: Stream, token: number): void {
   else callbacks.set(id, [token]);
 }
 
-/** Forgets the callbacks of a capture that gave no graph. */
-export function dropCallbacks(captureId: bigint | undefined): void {
+function takeCallbacks(captureId: bigint | undefined): GraphCallbacks | undefined {
+  const tokens = callbacks.get(captureId ?? 0n);
+  callbacks.delete(captureId ?? 0n);
+  return tokens && new GraphCallbacks(tokens);
+}
+
+// The callbacks of a capture that gave no graph.
+function dropCallbacks(captureId: bigint | undefined): void {
   for (const token of callbacks.get(captureId ?? 0n) ?? []) environment().completions.cancel(token);
   callbacks.delete(captureId ?? 0n);
 }

@@ -21,7 +21,13 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
-import { beginCapture, captureStatusOf, endCapture, noteCallback } from './capture-state.js';
+import {
+  abortCapture,
+  beginCapture,
+  captureStatusOf,
+  endCapture,
+  noteCallback,
+} from './capture-state.js';
 import type { Event } from './event.js';
 import { PendingLimit, type QueueOptions } from './pending-limit.js';
 import { synchronize, waitUntilBelow } from './stream-waits.js';
@@ -183,7 +189,7 @@ export class NativeStream implements Stream {
   }
 
   abortCapture(): void {
-    guarded(() => environment().binding.abortCapture(this.use('stream.abortCapture')));
+    abortCapture(this);
   }
 
   get isDisposed(): boolean {
