@@ -30,6 +30,8 @@ interface BenchRow {
   readonly right: boolean;
   readonly us?: number;
   readonly p95Us?: number;
+  /** Time of all threads together: what a shared machine disturbs least. */
+  readonly cpuUs?: number;
   readonly floorUs?: number;
   readonly gflops?: number;
 }
@@ -59,12 +61,13 @@ async function runCase(one: BenchCase, stream: Stream, readGBps: number): Promis
   const { run, isRight } = await one.prepare(stream);
   run();
   if (!(await isRight())) return { case: one.case, right: false };
-  const times = await measure(stream, run);
+  const { times, cpuUs } = await measure(stream, run);
   const us = times[Math.floor(times.length / 2)] ?? Number.NaN;
   const row = {
     case: one.case,
     us,
     p95Us: times[Math.floor(times.length * 0.95)] ?? Number.NaN,
+    cpuUs,
     floorUs: one.bytes / readGBps / 1e3,
     right: true,
   };
@@ -72,14 +75,16 @@ async function runCase(one: BenchCase, stream: Stream, readGBps: number): Promis
 }
 
 /** Microseconds a call, ascending; short calls are timed several at once. */
-async function measure(stream: Stream, run: () => void): Promise<number[]> {
+async function measure(stream: Stream, run: () => void) {
   const once = await milliseconds(stream, run, 1);
   const calls = Math.min(200, Math.max(1, Math.ceil(sampleMs / once)));
   const times: number[] = [];
+  const before = process.cpuUsage();
   for (let sample = 0; sample < samples; sample += 1) {
     times.push(((await milliseconds(stream, run, calls)) * 1000) / calls);
   }
-  return times.sort((a, b) => a - b);
+  const { user, system } = process.cpuUsage(before);
+  return { times: times.sort((a, b) => a - b), cpuUs: (user + system) / (samples * calls) };
 }
 
 async function milliseconds(stream: Stream, run: () => void, calls: number): Promise<number> {
@@ -112,13 +117,16 @@ function savedRows(file: URL): readonly BenchRow[] {
 }
 
 function print(title: string, rows: readonly BenchRow[], saved: readonly BenchRow[]): void {
-  process.stdout.write(`${title}\ncase, µs median, µs p95, share of the read bandwidth, GFLOP/s\n`);
-  for (const { case: values, us, p95Us, floorUs, gflops, right } of rows) {
+  process.stdout.write(
+    `${title}\ncase, µs median, µs p95, µs of all threads, share of the read bandwidth, GFLOP/s\n`,
+  );
+  for (const { case: values, us, p95Us, cpuUs, floorUs, gflops, right } of rows) {
     const text = Object.entries(values).map(([key, value]) => `${key} ${value}`);
     const before = saved.find((row) => JSON.stringify(row.case) === JSON.stringify(values))?.us;
     const cells = [
       us?.toFixed(1) ?? '–',
       p95Us?.toFixed(1) ?? '–',
+      cpuUs?.toFixed(1) ?? '–',
       us && floorUs ? `${Math.round((100 * floorUs) / us)}%` : '–',
       gflops?.toFixed(0) ?? '',
       us && before ? `${(before / us).toFixed(2)}x saved` : '',
