@@ -33,7 +33,7 @@ test('launches with every row array and the scratch of the plan', async () => {
   expect([result.ids.dtype, result.logprobs.dtype]).toEqual(['i32', 'f32']);
   expect(launches[0]).toMatchObject({
     kernel: 'sampling',
-    params: { rows: 6, vocab: 50, slots: 4, logits_stride: 50, candidate_ids: { shape: [4, 50] } },
+    params: { rows: 6, vocab: 50, slots: 4, logits_stride: 50, workspace: { shape: [1600] } },
   });
 });
 

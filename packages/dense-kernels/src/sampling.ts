@@ -2,7 +2,7 @@ import type { DType, Tensor } from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
 import { ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor } from './output.js';
+import { type OperationOptions, outputTensor, withScratch } from './output.js';
 import { planSampling } from './sampling.plan.js';
 
 /** Logits and, a row each, how to draw from them. All on the device, so a graph replays with new values. */
@@ -54,29 +54,24 @@ export function sample(input: SampleInput, options: SampleOptions): SampleResult
   const result = { ids: place('ids', 'i32'), logprobs: place('logprobs', 'f32') };
   if (rows === 0) return result;
   const plan = planSampling({ rows, vocab }, stream.device.limits);
-  const allocator = options.allocator ?? stream;
-  const scratchShape = [plan.slots, vocab];
-  const candidateIds = allocator.tensor(scratchShape, 'i32', 'sample candidates');
-  const candidateWeights = allocator.tensor(scratchShape, 'f32', 'sample weights');
-  stream.launch(denseKernel(stream, plan.kernel), plan.config, {
-    logits: input.logits,
-    temperature: input.temperature,
-    top_k: input.topK,
-    top_p: input.topP,
-    min_p: input.minP,
-    seeds: input.seeds,
-    positions: input.positions,
-    ids: result.ids,
-    logprobs: result.logprobs,
-    candidate_ids: candidateIds,
-    candidate_weights: candidateWeights,
-    logits_stride: input.logits.strides[0] ?? vocab,
-    rows,
-    vocab,
-    slots: plan.slots,
+  withScratch('sample', plan.workspaceBytes, options, (workspace) => {
+    stream.launch(denseKernel(stream, plan.kernel), plan.config, {
+      logits: input.logits,
+      temperature: input.temperature,
+      top_k: input.topK,
+      top_p: input.topP,
+      min_p: input.minP,
+      seeds: input.seeds,
+      positions: input.positions,
+      ids: result.ids,
+      logprobs: result.logprobs,
+      workspace,
+      logits_stride: input.logits.strides[0] ?? vocab,
+      rows,
+      vocab,
+      slots: plan.slots,
+    });
   });
-  candidateIds.dispose(); // in stream order: the memory is free once the kernel is done
-  candidateWeights.dispose();
   return result;
 }
 

@@ -98,8 +98,9 @@ inline void sample_row(const SamplingParams* p, int64_t row, int64_t slot) {
   if (settings.temperature > 0.0f) {
     const uint64_t seed = static_cast<const uint64_t*>(p->seeds)[row];
     const PhiloxBlock block = philox({{static_cast<uint32_t>(position), 0, 0, 0}}, seed);
-    Candidates list{logits, static_cast<int32_t*>(p->candidate_ids) + slot * p->vocab,
-                    static_cast<float*>(p->candidate_weights) + slot * p->vocab, 0};
+    char* scratch = static_cast<char*>(p->workspace) + slot * p->vocab * 8;
+    Candidates list{logits, reinterpret_cast<int32_t*>(scratch),
+                    reinterpret_cast<float*>(scratch + int64_t{4} * p->vocab), 0};
     id = draw(list, p->vocab, largest, settings, philox_unit(block));
   } else {
     id = argmax(logits, p->vocab, largest);

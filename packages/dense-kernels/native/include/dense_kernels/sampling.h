@@ -7,21 +7,20 @@
 
 /* kernel sampling SamplingParams block=1024 */
 typedef struct SamplingParams {
-  const void* logits;         /* r f32 [rows, vocab] row stride below; NaN counts as -inf */
-  const void* temperature;    /* r f32 [rows] not above 0 = argmax */
-  const void* top_k;          /* r i32 [rows] not above 0 = off */
-  const void* top_p;          /* r f32 [rows] 1 and above = off */
-  const void* min_p;          /* r f32 [rows] not above 0 = off */
-  const void* seeds;          /* r i64 [rows] key of the generator */
-  const void* positions;      /* r i32 [rows] counter of the generator; negative = padding row */
-  void* ids;                  /* w i32 [rows] -1 for a padding row */
-  void* logprobs;             /* w f32 [rows] log-softmax of the untempered logits at the id */
-  void* candidate_ids;        /* w i32 [slots, vocab] scratch */
-  void* candidate_weights;    /* w f32 [slots, vocab] scratch */
-  int64_t logits_stride;      /* elements from one row of logits to the next */
-  int32_t rows;               /* rows */
-  int32_t vocab;              /* columns */
-  int32_t slots;              /* rows of scratch; slot s works on rows s, s + slots, ... */
+  const void* logits;      /* r f32 [rows, vocab] row stride below; NaN counts as -inf */
+  const void* temperature; /* r f32 [rows] not above 0 = argmax */
+  const void* top_k;       /* r i32 [rows] not above 0 = off */
+  const void* top_p;       /* r f32 [rows] 1 and above = off */
+  const void* min_p;       /* r f32 [rows] not above 0 = off */
+  const void* seeds;       /* r i64 [rows] key of the generator */
+  const void* positions;   /* r i32 [rows] counter of the generator; negative = padding row */
+  void* ids;               /* w i32 [rows] -1 for a padding row */
+  void* logprobs;          /* w f32 [rows] log-softmax of the untempered logits at the id */
+  void* workspace;         /* w u8 [slots, 2, vocab, 4] scratch: i32 ids, then f32 weights */
+  int64_t logits_stride;   /* elements from one row of logits to the next */
+  int32_t rows;            /* rows */
+  int32_t vocab;           /* columns */
+  int32_t slots;           /* rows of scratch; slot s works on rows s, s + slots, ... */
 } SamplingParams;
 
 #endif
