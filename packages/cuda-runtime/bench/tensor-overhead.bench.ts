@@ -18,6 +18,10 @@ const makers: Readonly<Record<string, () => Tensor>> = {
 };
 
 const rows: Row[] = [];
+for (let round = 0; round < 20_000; round += 1) {
+  workspace.reset();
+  for (const make of Object.values(makers)) make();
+}
 for (const [what, make] of Object.entries(makers)) {
   const right = make().elements > 0;
   const times = await measure(60, items, () => {

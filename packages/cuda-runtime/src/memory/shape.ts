@@ -7,7 +7,7 @@ export function elementsOf(shape: readonly number[]): number {
 
 /** Row-major strides in elements. */
 export function contiguousStrides(shape: readonly number[]): readonly number[] {
-  const strides = new Array<number>(shape.length);
+  const strides = shape.slice();
   let stride = 1;
   for (let dim = shape.length - 1; dim >= 0; dim -= 1) {
     strides[dim] = stride;

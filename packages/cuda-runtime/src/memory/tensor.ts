@@ -148,12 +148,11 @@ function checkShape(api: string, shape: readonly number[], dtype: DType): readon
       throw argument(api, `\`shape\` is [${shape}], expected non-negative integers`);
     }
   }
-  return Object.freeze([...shape]);
+  return shape.slice(); // the caller may change its array; freezing would cost a third of a tensor
 }
 
 function checkPlace(tensor: TensorView): void {
   const { buffer, byteOffset, strides, shape, spanBytes, dtype } = tensor;
-  const isStride = (stride: number) => Number.isSafeInteger(stride) && stride >= 0;
   if (strides.length !== shape.length || !strides.every(isStride)) {
     const detail = `\`strides\` is [${strides}], expected ${shape.length} non-negative integers`;
     throw argument('Tensor.of', detail);
@@ -168,6 +167,10 @@ function checkPlace(tensor: TensorView): void {
     const detail = `${tensor.describe()} covers bytes ${range} of a buffer of ${buffer.bytes}`;
     throw argument('Tensor.of', detail);
   }
+}
+
+function isStride(stride: number): boolean {
+  return Number.isSafeInteger(stride) && stride >= 0;
 }
 
 // The stride of a dimension of size 1 never matters, and an empty tensor has no memory.
