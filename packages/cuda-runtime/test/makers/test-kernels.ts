@@ -14,8 +14,8 @@ export interface TestRuntime {
   readonly kernels: Readonly<Record<TestKernel, Kernel>>;
 }
 
-/** Kernels by their name without `test_`. */
-export type TestKernel = (typeof names)[number];
+// Kernels by their name without `test_`.
+type TestKernel = (typeof names)[number];
 
 const names = [
   'fill',
