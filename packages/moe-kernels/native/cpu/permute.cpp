@@ -1,7 +1,7 @@
 // Groups (token, slot) pairs by expert on the CPU: a stable counting sort.
 //
 // Inside an expert the order is ascending token * k + slot, so equal input gives equal layout, and
-// neighbours in memory stay neighbours. Runs on one thread: 32 k pairs take about 0.1 ms, less than
+// neighbours in memory stay neighbours. Runs on one thread: 32 k pairs take about 0.2 ms, less than
 // the experts' weights take to arrive from memory.
 
 #include "moe_kernels/permute.h"
