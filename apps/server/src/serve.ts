@@ -10,13 +10,17 @@ import { makeApp } from './http/app.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import type { ServerContext } from './server-context.js';
 import { serverVersion } from './version.js';
-import { EngineClient, EngineWorkerError, type LoadProgress } from './worker/engine-client.js';
+import { EngineClient } from './worker/engine-client.js';
+import type { LoadProgress } from './worker/engine-link.js';
+import { EngineWorkerError } from './worker/engine-worker-error.js';
 import type { EngineInfo, EngineWorkerOptions } from './worker/messages.js';
 import { TextClient } from './worker/text-client.js';
 
 /** A server that listens; it may still be loading. */
 export interface RunningServer {
   readonly url: string;
+  /** The name that requests use. */
+  readonly modelName: string;
   /** Settles when the model is loaded and the graphs are captured. */
   ready(): Promise<EngineInfo>;
   /** Refuses new requests, gives running ones the time, then ends everything. */
@@ -28,12 +32,17 @@ export interface ServeOptions {
   readonly flags: ServeFlags;
   readonly logger: Logger;
   readonly onProgress: (progress: LoadProgress) => void;
+  /** Called once if the engine dies after it was ready; nothing but a new process helps then. */
+  readonly onEngineFailure: (error: Error) => void;
 }
 
+/** What clients get to read their last frames before their connections are cut. */
+const lastFramesMs = 2000;
 const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
 
 /** Binds the port at once, so that probes see the load, then loads the model in its worker. */
-export async function serve({ flags, logger, onProgress }: ServeOptions): Promise<RunningServer> {
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { flags, logger, onProgress, onEngineFailure } = options;
   checkExposure(flags);
   if (flags.model === undefined) {
     throw new ExitError('usage', 'no model was given; pass --model DIR');
@@ -53,7 +62,10 @@ export async function serve({ flags, logger, onProgress }: ServeOptions): Promis
       defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
       logRequests: !flags.disableLogRequests,
     },
-    engine: new EngineClient(workerOptions(flags, folder), onProgress),
+    engine: new EngineClient(workerOptions(flags, folder), {
+      onProgress,
+      onFailure: onEngineFailure,
+    }),
     text: new TextClient({ model: folder, template: flags.chatTemplate }),
     tokenizer,
     markerIds: tokenizer.markerIds(),
@@ -62,6 +74,7 @@ export async function serve({ flags, logger, onProgress }: ServeOptions): Promis
     logger,
     fingerprint: fingerprintOf(folder, flags),
     startedSeconds: Math.floor(Date.now() / 1000),
+    active: new Set(),
     info: undefined,
     isDraining: false,
   };
@@ -69,7 +82,7 @@ export async function serve({ flags, logger, onProgress }: ServeOptions): Promis
   try {
     await listen(app, flags);
   } catch (error) {
-    await context.engine.close();
+    await Promise.all([context.engine.close(), context.text.close()]);
     throw error;
   }
   return running(app, context, flags.host);
@@ -78,6 +91,7 @@ export async function serve({ flags, logger, onProgress }: ServeOptions): Promis
 function running(app: FastifyInstance, context: ServerContext, host: string): RunningServer {
   const { port } = app.server.address() as AddressInfo;
   return {
+    modelName: context.settings.servedModelNames[0],
     url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
     ready: async () => {
       const info = await context.engine.ready().catch((error: Error) => {
@@ -90,23 +104,23 @@ function running(app: FastifyInstance, context: ServerContext, host: string): Ru
       context.isDraining = true;
       await idle(context, timeoutMs);
       await context.engine.close();
+      const late = setTimeout(() => app.server.closeAllConnections(), lastFramesMs);
       await app.close();
+      clearTimeout(late);
       await context.text.close();
     },
   };
 }
 
 /** Waits until no request runs, or until the time is over. */
-async function idle({ engine, logger }: ServerContext, timeoutMs: number): Promise<void> {
+async function idle({ engine, active, logger }: ServerContext, timeoutMs: number): Promise<void> {
   const deadline = Date.now() + timeoutMs;
-  while (engine.state === 'ready') {
-    const { running: count, waiting } = await engine.stats();
-    if (count + waiting === 0) return;
+  while (engine.state === 'ready' && active.size > 0) {
     if (Date.now() >= deadline) {
-      logger.warn({ running: count, waiting }, 'shutdown timeout: the remaining requests end now');
+      logger.warn({ requests: active.size }, 'shutdown timeout: the remaining requests end now');
       return;
     }
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

@@ -2,9 +2,9 @@ import type { ChatTokenizer } from '@altstream/minimax-m3-chat';
 import type { Logger } from 'pino';
 import type { GenerationDefaults } from './generation/sampling.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
-import type { EngineClient } from './worker/engine-client.js';
+import type { EngineLink } from './worker/engine-link.js';
 import type { EngineInfo } from './worker/messages.js';
-import type { TextClient } from './worker/text-client.js';
+import type { TextLink } from './worker/text-client.js';
 
 /** Settings that routes read. */
 export interface HttpSettings {
@@ -21,8 +21,8 @@ export interface HttpSettings {
 /** What routes work with; filled in once when the server starts. */
 export interface ServerContext {
   readonly settings: HttpSettings;
-  readonly engine: EngineClient;
-  readonly text: TextClient;
+  readonly engine: EngineLink;
+  readonly text: TextLink;
   readonly tokenizer: ChatTokenizer;
   /** Special ids that the output parser needs in the text. */
   readonly markerIds: readonly number[];
@@ -33,6 +33,8 @@ export interface ServerContext {
   readonly fingerprint: string;
   /** Seconds since 1970 when the server started. */
   readonly startedSeconds: number;
+  /** Requests whose answers are not complete. */
+  readonly active: Set<object>;
   /** Filled in when the engine is ready. */
   info: EngineInfo | undefined;
   /** True from the first termination signal on. */

@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 import type { Logger } from 'pino';
-import type { LoadProgress } from '../worker/engine-client.js';
+import type { LoadProgress } from '../worker/engine-link.js';
 
 /** Shows how far loading is. */
 export interface ProgressDisplay {

@@ -23,13 +23,23 @@ async function run(flags: ServeFlags): Promise<void> {
   const isPretty = (flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json')) === 'pretty';
   const logger = makeLogger(flags.logLevel, isPretty);
   const progress = makeProgress(logger, process.stderr.isTTY === true);
-  const server = await serve({ flags, logger, onProgress: progress.update });
+  const server = await serve({
+    flags,
+    logger,
+    onProgress: progress.update,
+    onEngineFailure: (err) => endWithEngine(err, logger),
+  });
   logger.info({ url: server.url }, 'listening; the model is loading');
   closeGracefully(server, flags, logger);
-  const info = await server.ready();
-  progress.stop();
+  const info = await server.ready().finally(progress.stop);
   report(info, logger);
-  process.stdout.write(banner(server.url, flags));
+  process.stdout.write(banner(server, info, flags));
+}
+
+/** A dead engine does not come back; a supervisor starts a new process by the exit code. */
+function endWithEngine(err: Error, logger: Logger): void {
+  logger.fatal({ err }, 'the engine died; open requests were told, the process ends in 2 s');
+  setTimeout(() => process.exit(exitCodes.engine), 2000);
 }
 
 function makeLogger(level: string, isPretty: boolean): Logger {
@@ -42,33 +52,46 @@ function makeLogger(level: string, isPretty: boolean): Logger {
 function closeGracefully(server: RunningServer, flags: ServeFlags, logger: Logger): void {
   const timeoutMs = flags.shutdownTimeout * 1000;
   closeWithGrace({ delay: timeoutMs + 15_000, logger: false }, async ({ signal, err }) => {
-    if (err) {
-      logger.fatal({ err }, 'unexpected error');
-      process.exitCode = exitCodes.engine;
-    }
-    logger.info({ signal }, 'shutting down; running requests may finish');
+    if (err) logger.fatal({ err }, 'unexpected error');
+    else logger.info({ signal }, 'shutting down; running requests may finish');
     await server.close(err ? 0 : timeoutMs);
+    if (err) process.exit(exitCodes.engine);
   });
 }
 
 /** Nothing is silent: one line for each part that chose something. */
 function report({ report: parts, ...limits }: EngineInfo, logger: Logger): void {
   for (const [part, chosen] of Object.entries(parts)) logger.info({ [part]: chosen }, part);
+  if (limits.maxModelLength < limits.modelMaxLength) {
+    const { maxModelLength, modelMaxLength, pages } = limits;
+    logger.warn(
+      { maxModelLength, modelMaxLength, pages },
+      'the context is shorter than the model allows; --num-gpu-blocks-override adds pages',
+    );
+  }
   logger.info(limits, 'ready');
 }
 
-function banner(url: string, flags: ServeFlags): string {
-  const model = flags.servedModelName?.[0] ?? flags.model?.split('/').filter(Boolean).at(-1) ?? '';
+function banner(server: RunningServer, info: EngineInfo, flags: ServeFlags): string {
+  const { url, modelName: model } = server;
+  const isOpen = !flags.apiKey?.length;
   const body = JSON.stringify({
     model,
     messages: [{ role: 'user', content: 'Hello' }],
     max_tokens: 16,
   });
+  const key = isOpen ? '' : ` -H 'authorization: Bearer KEY'`;
+  const tokens = info.pages * info.pageTokens;
   return [
     '',
     `  Altstream serves ${model} at ${url}/v1`,
     '',
-    `  curl ${url}/v1/chat/completions -H 'content-type: application/json' -d '${body}'`,
+    `  context     ${info.maxModelLength} tokens`,
+    `  KV cache    ${tokens} tokens in ${info.pages} pages of ${info.pageTokens}`,
+    `  sequences   ${flags.maxNumSeqs} at once, ${flags.maxNumQueuedReqs ?? 4 * flags.maxNumSeqs} waiting`,
+    `  API key     ${isOpen ? 'none: everyone who reaches the port may use the model' : 'required'}`,
+    '',
+    `  curl ${url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`,
     '',
     '',
   ].join('\n');

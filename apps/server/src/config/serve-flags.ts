@@ -38,7 +38,11 @@ export function addServeFlags(command: Command): Command {
   addHttpFlags(command);
   addSchedulerFlags(command);
   return command
-    .addOption(flag('--log-level <level>', 'trace, debug, info, warn, error').default('info'))
+    .addOption(
+      flag('--log-level <level>', 'least important line that is shown')
+        .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+        .default('info'),
+    )
     .addOption(
       flag('--log-format <format>', 'pretty on a terminal, else json').choices(['pretty', 'json']),
     )
@@ -70,10 +74,9 @@ function addModelFlags(command: Command): void {
     )
     .addOption(flag('--cpu-threads <n>', 'threads of the CPU backend').argParser(positive))
     .addOption(
-      flag(
-        '--generation-config <which>',
-        'sampling defaults: auto (from the checkpoint) or none',
-      ).default('auto'),
+      flag('--generation-config <which>', 'sampling defaults: auto (from the checkpoint) or none')
+        .choices(['auto', 'none'])
+        .default('auto'),
     )
     .addOption(flag('--chat-template <file>', 'use this template instead of the checkpoint’s'))
     .addOption(

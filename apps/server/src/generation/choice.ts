@@ -3,6 +3,7 @@ import type {
   Detokenizer,
   M3OutputParser,
   OutputDelta,
+  StopMatch,
   StopMatcher,
 } from '@altstream/minimax-m3-chat';
 import { ApiError } from '../errors/index.js';
@@ -34,6 +35,8 @@ export interface ChoiceOptions {
   readonly promptTokens: number;
   readonly detokenizer: Detokenizer;
   readonly stop: StopMatcher;
+  /** Tokens before which no stop string applies. */
+  readonly minTokens: number;
   /** Without a parser all text is content. */
   readonly parser: M3OutputParser | undefined;
   readonly onStep: (step: ChoiceStep) => void;
@@ -46,6 +49,8 @@ export interface ChoiceOptions {
 export class Choice {
   readonly #options: ChoiceOptions;
   readonly #counts = { completionTokens: 0, reasoningTokens: 0 };
+  /** Tokens that have shown nothing yet: markers, and text that is held back. */
+  #silentTokens = 0;
   #abort: (() => void) | undefined;
   #isOver = false;
 
@@ -74,18 +79,30 @@ export class Choice {
   }
 
   #onToken(event: TokenEvent): void {
-    const { detokenizer, stop, parser } = this.#options;
+    const { parser } = this.#options;
     this.#counts.completionTokens += 1;
-    const { text, matched } = stop.push(detokenizer.push(event.id));
+    const { text, matched } = this.#textOf(event.id);
     const deltas = this.#parse(text);
-    if (deltas.some(({ type }) => type === 'reasoning-delta')) this.#counts.reasoningTokens += 1;
-    if (matched === undefined && !parser?.isDone) {
-      this.#step({ deltas, tokens: [event] });
-      return;
-    }
+    this.#countReasoning(deltas);
     this.#step({ deltas, tokens: [event] });
+    if (matched === undefined && !parser?.isDone) return;
     this.#finish('stop', matched ?? null, []);
     this.#abort?.();
+  }
+
+  /** The text that a token makes certain, and the stop string that it completes. */
+  #textOf(id: number): StopMatch {
+    const { detokenizer, stop, minTokens } = this.#options;
+    const text = detokenizer.push(id);
+    return this.#counts.completionTokens <= minTokens ? { text } : stop.push(text);
+  }
+
+  /** A token counts as thought if what it shows, alone or with those before it, begins as thought. */
+  #countReasoning(deltas: readonly OutputDelta[]): void {
+    this.#silentTokens += 1;
+    if (deltas.length === 0) return;
+    if (deltas[0]?.type === 'reasoning-delta') this.#counts.reasoningTokens += this.#silentTokens;
+    this.#silentTokens = 0;
   }
 
   #onFinish(event: WireFinish): void {
@@ -100,9 +117,7 @@ export class Choice {
     }
     this.#isOver = true;
     const message = event.error?.message ?? 'the request was aborted by the server';
-    const code = event.error?.code === 'ENGINE_DEAD' ? 'engine_dead' : 'internal_error';
-    const status = code === 'engine_dead' ? 503 : 500;
-    this.#step({ error: new ApiError({ status, code, message }) });
+    this.#step({ error: new ApiError({ ...answerTo(event), message }) });
   }
 
   #parse(text: string): readonly OutputDelta[] {
@@ -133,4 +148,14 @@ export class Choice {
     const { index, onStep } = this.#options;
     onStep({ index, deltas: [], tokens: [], ...step });
   }
+}
+
+/** Only a shutdown aborts a request that its client still wants. */
+function answerTo({ reason, error }: WireFinish): { status: number; code: string } {
+  if (reason === 'abort' || error?.code === 'ENGINE_CLOSED') {
+    return { status: 503, code: 'shutting_down' };
+  }
+  return error?.code === 'ENGINE_DEAD'
+    ? { status: 503, code: 'engine_dead' }
+    : { status: 500, code: 'internal_error' };
 }

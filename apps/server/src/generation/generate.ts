@@ -16,19 +16,17 @@ export interface ChoiceRequest {
   readonly parser: M3OutputParser | undefined;
 }
 
-/** Choices under way. */
-export interface Generation {
-  /** Steps of all choices, as they come; ends when every choice has. Throws the first error. */
-  readonly steps: AsyncIterable<ChoiceStep>;
-  /** Gives every choice up; their pages are free within one step. */
-  abort(): void;
-}
-
-/** Hands all choices to the engine; rejects, with nothing left behind, if one is not accepted. */
+/**
+ * Hands all choices to the engine; rejects, with nothing left behind, if one is not accepted.
+ *
+ * @param signal aborts when nobody wants the answer any more
+ * @returns steps of all choices, as they come; they end when every choice has, and throw the first error
+ */
 export async function generate(
   requests: readonly ChoiceRequest[],
   context: ServerContext,
-): Promise<Generation> {
+  signal: AbortSignal,
+): Promise<AsyncIterable<ChoiceStep>> {
   const queue = new EventQueue<ChoiceStep>();
   let open = requests.length;
   const onStep = (step: ChoiceStep): void => {
@@ -41,9 +39,12 @@ export async function generate(
     for (const choice of choices) choice.abandon();
     queue.end();
   };
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
   const submissions = await Promise.allSettled(
     requests.map(async ({ prompt, parameters }, index) => {
       const choice = choices[index];
+      if (signal.aborted) return;
       const request = await context.engine.submit(prompt, parameters, (event) =>
         choice?.onEvent(event),
       );
@@ -55,7 +56,7 @@ export async function generate(
     abort();
     throw refused.reason;
   }
-  return { steps: throwErrors(queue.iterate(abort), abort), abort };
+  return throwErrors(queue.iterate(abort), abort);
 }
 
 function makeChoice(
@@ -71,6 +72,7 @@ function makeChoice(
       skipSpecialTokens: request.skipSpecialTokens,
       keep: request.parser ? markerIds : [],
     }),
+    minTokens: request.parameters.minTokens ?? 0,
     stop: new StopMatcher(request.stopStrings, { include: request.includeStop }),
     parser: request.parser,
     onStep,

@@ -1,25 +1,81 @@
+import type { FastifyReply } from 'fastify';
 import { ApiError } from '../errors/index.js';
 import type { ChoiceStep } from '../generation/choice.js';
+import type { RequestWatch } from '../metrics/server-metrics.js';
 import type { ServerContext } from '../server-context.js';
-import { unavailable } from './error-response.js';
+import { ClientWatch } from './client-watch.js';
+import { toApiError, unavailable } from './error-response.js';
 
-/** A request that may run, and the means to count what it does. */
-export interface Ticket {
-  /** Passes steps on while metrics watch them; logs one line at the end. */
-  observe(steps: AsyncIterable<ChoiceStep>): AsyncIterable<ChoiceStep>;
+/** Nginx's status for a client that left; only logs and metrics see it. */
+const clientClosedRequest = 499;
+
+/** A request that may run: it is counted while it does, and has one log line at its end. */
+export class Ticket {
+  readonly context: ServerContext;
+  readonly id: string;
+  readonly client: ClientWatch;
+  readonly #watch: RequestWatch;
+
+  constructor(context: ServerContext, id: string, reply: FastifyReply) {
+    this.context = context;
+    this.id = id;
+    this.client = new ClientWatch(reply);
+    this.#watch = context.metrics.watchRequest();
+    const { active, metrics } = context;
+    active.add(this);
+    reply.raw.once('close', () => active.delete(this));
+    this.client.signal.addEventListener('abort', () => {
+      const { url = 'unknown' } = reply.request.routeOptions;
+      metrics.countHttp(url, reply.request.method, clientClosedRequest, reply.elapsedTime / 1000);
+    });
+  }
+
+  /** Runs the request to its end, however that comes. */
+  async run<T>(answer: () => Promise<T>): Promise<T> {
+    try {
+      return await answer();
+    } catch (error) {
+      this.#watch.fail(toApiError(error).code);
+      throw error;
+    } finally {
+      const { logger, settings } = this.context;
+      const summary = this.#watch.end();
+      if (settings.logRequests) logger.info({ request: this.id, ...summary }, 'request');
+    }
+  }
+
+  /** Passes steps on while metrics watch them. */
+  async *observe(
+    steps: AsyncIterable<ChoiceStep>,
+    choicesPerPrompt: number,
+  ): AsyncGenerator<ChoiceStep, void, undefined> {
+    try {
+      for await (const step of steps) {
+        this.#watch.step(step, step.index % choicesPerPrompt === 0);
+        yield step;
+      }
+    } catch (error) {
+      this.#watch.fail(toApiError(error).code);
+      throw error;
+    }
+  }
 }
 
 /** Refuses requests that cannot run now, or that name another model. */
-export function admit(context: ServerContext, model: string, id: string): Ticket {
+export function admit(
+  context: ServerContext,
+  request: { readonly model: string; readonly id: string },
+  reply: FastifyReply,
+): Ticket {
   if (context.isDraining) throw unavailable('shutting_down', 'the server is shutting down');
-  checkModel(context, model);
+  checkModel(context, request.model);
   const { state } = context.engine;
   if (state === 'loading') {
     const { phase } = context.engine.progress;
     throw unavailable('model_loading', `the model is still loading (${phase})`);
   }
   if (state !== 'ready') throw unavailable('engine_dead', 'the engine has stopped');
-  return { observe: (steps) => observe(steps, context, id) };
+  return new Ticket(context, request.id, reply);
 }
 
 /** A 404 unless the name is one of the served ones. */
@@ -31,24 +87,4 @@ export function checkModel({ settings }: ServerContext, model: string): void {
     param: 'model',
     message: `the model \`${model}\` does not exist; this server serves ${settings.servedModelNames.join(', ')}`,
   });
-}
-
-async function* observe(
-  steps: AsyncIterable<ChoiceStep>,
-  { metrics, logger, settings }: ServerContext,
-  id: string,
-): AsyncGenerator<ChoiceStep, void, undefined> {
-  const watch = metrics.watchRequest();
-  try {
-    for await (const step of steps) {
-      watch.step(step);
-      yield step;
-    }
-  } catch (error) {
-    watch.fail();
-    throw error;
-  } finally {
-    const summary = watch.end();
-    if (settings.logRequests) logger.info({ request: id, ...summary }, 'request');
-  }
 }

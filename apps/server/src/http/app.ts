@@ -1,5 +1,6 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
-import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { Socket } from 'node:net';
+import Fastify, { type ConnectionError, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/index.js';
 import type { ServerContext } from '../server-context.js';
 import { toApiError } from './error-response.js';
@@ -22,7 +23,8 @@ export function makeApp(context: ServerContext): FastifyInstance {
   const app = Fastify({
     bodyLimit: context.settings.maxBodyBytes,
     keepAliveTimeout: 75_000,
-    requestTimeout: 0,
+    requestTimeout: uploadTimeoutMs(context.settings.maxBodyBytes),
+    clientErrorHandler: answerMalformed,
     genReqId: requestId,
     forceCloseConnections: 'idle',
   });
@@ -63,6 +65,35 @@ function addRefusals(app: FastifyInstance, context: ServerContext): void {
     if (allowed) reply.header('allow', allowed);
     return reply.code(facts.status).send(new ApiError(facts).body);
   });
+}
+
+/** A minute, and a second for each MiB that a body may have. */
+function uploadTimeoutMs(maxBodyBytes: number): number {
+  return 60_000 + Math.ceil(maxBodyBytes / 2 ** 20) * 1000;
+}
+
+const malformed: Readonly<Record<string, [status: string, code: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'headers_too_large'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request_timeout'],
+};
+
+/** What is no HTTP request is answered by hand; the connection ends. */
+function answerMalformed(error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, code] = malformed[error.code] ?? ['400 Bad Request', 'invalid_http'];
+  const { body } = new ApiError({
+    status: Number.parseInt(status, 10),
+    code,
+    message: `the request cannot be read: ${status.slice(4)}`,
+  });
+  const text = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`,
+  );
 }
 
 /** A client's own id if it is a sane one, else a new one. */

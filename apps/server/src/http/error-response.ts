@@ -1,11 +1,14 @@
 import type { FastifyError } from 'fastify';
-import { ApiError } from '../errors/index.js';
-import { EngineWorkerError } from '../worker/engine-client.js';
+import { ApiError, ServerError } from '../errors/index.js';
+import { EngineWorkerError } from '../worker/engine-worker-error.js';
 
 /** Turns whatever a route threw into an answer with OpenAI's error body. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof EngineWorkerError) return ofEngine(error);
+  if (ServerError.isInstance(error) && error.code === 'ENGINE_CLOSED') {
+    return unavailable('engine_dead', error.message, error);
+  }
   if (error instanceof Error && 'statusCode' in error) return ofFastify(error as FastifyError);
   const message = 'the server failed to answer this request';
   return new ApiError({ status: 500, code: 'internal_error', message, cause: error });
@@ -18,7 +21,7 @@ function ofEngine(error: EngineWorkerError): ApiError {
     new ApiError({ status: 400, code: slug, message, ...(param ? { param } : {}), cause: error });
   switch (code) {
     case 'ENGINE_PROMPT':
-      if (facts['problem'] === 'too-long') return bad('context_length_exceeded', 'messages');
+      if (facts['problem'] === 'too-long') return bad('context_length_exceeded');
       return bad('invalid_value', 'prompt');
     case 'ENGINE_PARAMETER':
       return bad('invalid_value', String(facts['parameter']));
@@ -34,7 +37,7 @@ function ofEngine(error: EngineWorkerError): ApiError {
       return bad('invalid_value', 'messages');
     case 'CHAT_TEMPLATE_MISSING':
     case 'CHAT_TEMPLATE_SYNTAX':
-      return bad('unsupported_endpoint');
+      return new ApiError({ status: 404, code: 'unsupported_endpoint', message, cause: error });
     default:
       return new ApiError({ status: 500, code: 'internal_error', message, cause: error });
   }

@@ -1,20 +1,29 @@
 import type { FastifyReply } from 'fastify';
 import type { ApiError } from '../errors/index.js';
-import { watchClient } from './gone-client.js';
+import type { ClientWatch } from './client-watch.js';
+
+/** Bytes that may wait for a client; one that reads more slowly than this is given up. */
+export const mostPendingBytes = 2 ** 20;
+
+/** How a stream is made. */
+export interface EventStreamOptions {
+  readonly keepAliveMs: number;
+  readonly client: ClientWatch;
+  /** Called once before a client that does not read is cut off. */
+  readonly onSlow: (pendingBytes: number) => void;
+}
 
 /** A stream of server-sent events on a hijacked reply. */
 export class EventStream {
   readonly #reply: FastifyReply;
+  readonly #options: EventStreamOptions;
   readonly #keepAlive: NodeJS.Timeout | undefined;
   #isOpen = true;
 
-  /**
-   * Sends the headers; from here on errors are frames.
-   *
-   * @param onGone called once if the client leaves before the end
-   */
-  constructor(reply: FastifyReply, options: { keepAliveMs: number; onGone: () => void }) {
+  /** Sends the headers; from here on errors are frames. */
+  constructor(reply: FastifyReply, options: EventStreamOptions) {
     this.#reply = reply;
+    this.#options = options;
     reply.hijack();
     const { raw } = reply;
     raw.writeHead(200, {
@@ -25,15 +34,12 @@ export class EventStream {
     });
     raw.flushHeaders();
     raw.socket?.setNoDelay(true);
-    watchClient(reply, {
-      probe: () => raw.write(':\n\n'),
-      onGone: () => {
-        this.#stop();
-        options.onGone();
-      },
-    });
-    if (options.keepAliveMs > 0) {
-      this.#keepAlive = setInterval(() => raw.write(': keep-alive\n\n'), options.keepAliveMs);
+    const { client, keepAliveMs } = options;
+    client.probeBy(() => this.#write(':\n\n'));
+    if (client.signal.aborted) this.#stop();
+    else client.signal.addEventListener('abort', () => this.#stop(), { once: true });
+    if (this.#isOpen && keepAliveMs > 0) {
+      this.#keepAlive = setInterval(() => this.#write(': keep-alive\n\n'), keepAliveMs);
       this.#keepAlive.unref();
     }
   }
@@ -45,7 +51,7 @@ export class EventStream {
 
   /** Sends one JSON value as an event. */
   send(value: unknown): void {
-    if (this.#isOpen) this.#reply.raw.write(`data: ${JSON.stringify(value)}\n\n`);
+    this.#write(`data: ${JSON.stringify(value)}\n\n`);
   }
 
   /** Sends the closing marker and ends the response. */
@@ -56,6 +62,17 @@ export class EventStream {
   /** Sends the error as a last frame, without the closing marker. */
   fail(error: ApiError): void {
     this.#end(`data: ${JSON.stringify(error.body)}\n\n`);
+  }
+
+  /** The engine never waits for a client, so what a client does not read has a limit. */
+  #write(text: string): void {
+    if (!this.#isOpen) return;
+    const { raw } = this.#reply;
+    raw.write(text);
+    if (raw.writableLength <= mostPendingBytes) return;
+    this.#options.onSlow(raw.writableLength);
+    this.#stop();
+    raw.destroy();
   }
 
   #end(frame: string): void {

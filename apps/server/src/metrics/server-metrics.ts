@@ -8,7 +8,10 @@ const prefix = 'vllm:';
 
 /** What one request measured; the fields of its log line. */
 export interface RequestSummary {
+  /** `stop`, `length`, `abort`, or `error`. */
   readonly outcome: string;
+  /** Code of the error, if one ended it. */
+  readonly code?: string;
   readonly promptTokens: number;
   readonly generatedTokens: number;
   readonly ttftMs: number | null;
@@ -17,8 +20,10 @@ export interface RequestSummary {
 
 /** Follows one request. */
 export interface RequestWatch {
-  step(step: ChoiceStep): void;
-  fail(): void;
+  /** @param isFirstOfPrompt false for the further choices of a prompt, which share its tokens */
+  step(step: ChoiceStep, isFirstOfPrompt: boolean): void;
+  /** @param code of the error that the client was told */
+  fail(code: string): void;
   end(): RequestSummary;
 }
 
@@ -28,6 +33,8 @@ export class ServerMetrics {
   readonly #labels: { model_name: string; engine: string };
   readonly #gauges: Record<'running' | 'waiting' | 'cache', Gauge>;
   readonly #tokens: Record<'prompt' | 'generation', Counter>;
+  /** The engine's own counters as of the last look; the difference goes into ours. */
+  readonly #counted = { promptTokens: 0, generatedTokens: 0 };
   readonly #finished: Counter;
   readonly #latency: Record<'ttft' | 'itl' | 'e2e', Histogram>;
   readonly #http: { readonly count: Counter; readonly seconds: Histogram };
@@ -51,7 +58,7 @@ export class ServerMetrics {
       cache: gauge('kv_cache_usage_perc', 'Share of pages in use, 0 to 1'),
     };
     this.#tokens = {
-      prompt: counter('prompt_tokens_total', 'Prompt tokens of finished requests'),
+      prompt: counter('prompt_tokens_total', 'Prompt tokens computed'),
       generation: counter('generation_tokens_total', 'Generated tokens'),
     };
     this.#finished = counter('request_success_total', 'Finished choices', ['finished_reason']);
@@ -113,7 +120,15 @@ export class ServerMetrics {
   }
 
   /** Takes over the engine's gauges and counters. */
-  setEngine({ running, waiting, pages, graphs }: EngineStats): void {
+  setEngine(stats: EngineStats): void {
+    const { running, waiting, pages, graphs } = stats;
+    this.#tokens.prompt.inc(this.#labels, stats.promptTokens - this.#counted.promptTokens);
+    this.#tokens.generation.inc(
+      this.#labels,
+      stats.generatedTokens - this.#counted.generatedTokens,
+    );
+    this.#counted.promptTokens = stats.promptTokens;
+    this.#counted.generatedTokens = stats.generatedTokens;
     this.#gauges.running.set(this.#labels, running);
     this.#gauges.waiting.set(this.#labels, waiting);
     this.#gauges.cache.set(this.#labels, (pages.total - pages.free) / pages.total);
@@ -138,8 +153,9 @@ export class ServerMetrics {
     const totals = { promptTokens: 0, generatedTokens: 0 };
     let firstMs: number | null = null;
     let outcome = 'abort';
+    let code: string | undefined;
     return {
-      step: ({ index, tokens, finish }) => {
+      step: ({ index, tokens, finish }, isFirstOfPrompt) => {
         const now = performance.now();
         if (tokens.length > 0) {
           if (firstMs === null) {
@@ -153,21 +169,21 @@ export class ServerMetrics {
         if (!finish) return;
         outcome = finish.reason === 'length' ? 'length' : 'stop';
         this.#finished.inc({ ...this.#labels, finished_reason: outcome });
-        totals.promptTokens = Math.max(totals.promptTokens, finish.counts.promptTokens);
+        if (isFirstOfPrompt) totals.promptTokens += finish.counts.promptTokens;
         totals.generatedTokens += finish.counts.completionTokens;
       },
-      fail: () => {
+      fail: (given) => {
         outcome = 'error';
+        code = given;
       },
       end: () => {
         const totalMs = performance.now() - started;
         if (outcome === 'abort' || outcome === 'error') {
           this.#finished.inc({ ...this.#labels, finished_reason: outcome });
         }
-        this.#tokens.prompt.inc(this.#labels, totals.promptTokens);
-        this.#tokens.generation.inc(this.#labels, totals.generatedTokens);
         this.#latency.e2e.observe(this.#labels, totalMs / 1000);
-        return { outcome, ...totals, ttftMs: firstMs, totalMs };
+        const failure = code === undefined ? {} : { code };
+        return { outcome, ...failure, ...totals, ttftMs: firstMs, totalMs };
       },
     };
   }

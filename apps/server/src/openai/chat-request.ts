@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldError, parseBody } from './parse-body.js';
+import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
 
 const textPart = z.looseObject({ type: z.string(), text: z.string().optional() });
@@ -65,6 +65,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
   if (request.stream_options && !request.stream) {
     throw fieldError('stream_options', 'only allowed when `stream` is true');
   }
+  checkMinTokens(request, request.max_completion_tokens ?? request.max_tokens);
   if (request.top_logprobs != null && !request.logprobs) {
     throw fieldError('top_logprobs', 'needs `logprobs: true`');
   }
@@ -96,8 +97,9 @@ function checkMessage(message: ChatRequest['messages'][number], index: number): 
 }
 
 function checkChoice({ tool_choice: choice, tools }: ChatRequest): void {
-  if (choice === undefined || choice === null || choice === 'auto' || choice === 'none') return;
+  if (choice === undefined || choice === null || choice === 'none') return;
   if (!tools?.length) throw fieldError('tool_choice', 'needs `tools`');
+  if (choice === 'auto') return;
   const problem = 'this release supports "auto" and "none"';
   throw fieldError('tool_choice', problem, 'unsupported_value');
 }

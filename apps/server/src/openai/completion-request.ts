@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fieldError, parseBody } from './parse-body.js';
+import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
 
 const tokenIds = z.array(z.int().min(0));
@@ -43,6 +43,7 @@ export function parseCompletionRequest(body: unknown): CompletionRequest {
   if (request.max_tokens === 0 && !request.echo) {
     throw fieldError('max_tokens', '0 is only allowed with `echo: true`');
   }
+  checkMinTokens(request, request.max_tokens);
   if (request.stream_options && !request.stream) {
     throw fieldError('stream_options', 'only allowed when `stream` is true');
   }

@@ -2,12 +2,16 @@ import type { z } from 'zod';
 import { ApiError } from '../errors/index.js';
 import { notYet } from './sampling-fields.js';
 
+const mostDepth = 128;
+const mostNodes = 2_000_000;
+
 /** Parses a request body; the first problem becomes a 400 that names the field's JSON path. */
 export function parseBody<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     const message = 'the request body must be a JSON object';
     throw new ApiError({ status: 400, code: 'invalid_value', message });
   }
+  checkSize(body);
   refuseNotYet(body as Record<string, unknown>);
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -17,6 +21,32 @@ export function parseBody<T extends z.ZodType>(schema: T, body: unknown): z.infe
 /** A 400 about one field. */
 export function fieldError(param: string, message: string, code = 'invalid_value'): ApiError {
   return new ApiError({ status: 400, code, param, message: `\`${param}\`: ${message}` });
+}
+
+/** Refuses a least number of tokens above the most. */
+export function checkMinTokens(
+  { min_tokens: least }: { readonly min_tokens?: number | null | undefined },
+  most: number | null | undefined,
+): void {
+  if (least == null || most == null || least <= Math.max(1, most)) return;
+  throw fieldError('min_tokens', `${least} is more than the ${most} that max_tokens allows`);
+}
+
+/** Deep or huge values would cost every later stage dearly; no honest request has them. */
+function checkSize(body: object): void {
+  const rest: { value: object; depth: number }[] = [{ value: body, depth: 1 }];
+  let nodes = 0;
+  for (let next = rest.pop(); next; next = rest.pop()) {
+    const children = Object.values(next.value);
+    nodes += children.length;
+    if (next.depth > mostDepth || nodes > mostNodes) {
+      const message = `the body has more than ${mostDepth} levels or ${mostNodes} values`;
+      throw new ApiError({ status: 400, code: 'invalid_value', message });
+    }
+    for (const value of children) {
+      if (typeof value === 'object' && value !== null) rest.push({ value, depth: next.depth + 1 });
+    }
+  }
 }
 
 function refuseNotYet(body: Record<string, unknown>): void {

@@ -9,7 +9,7 @@ export const samplingFields = {
   top_p: z.number().gt(0).max(1).nullish(),
   top_k: z.int().min(-1).nullish(),
   min_p: z.number().min(0).max(1).nullish(),
-  seed: z.number().nullish(),
+  seed: z.number().refine(Number.isInteger, 'expected an integer').nullish(),
   stop: z.union([stopText, z.array(stopText).max(16)]).nullish(),
   stop_token_ids: z.array(z.int().min(0)).max(128).nullish(),
   include_stop_str_in_output: z.boolean().nullish(),

@@ -2,6 +2,8 @@ import { Worker } from 'node:worker_threads';
 import type { EngineStats } from '@altstream/engine';
 import { ServerError } from '../errors/index.js';
 import { workerUrl } from '../worker-url.js';
+import type { EngineLink, EngineRequest, EngineState, LoadProgress } from './engine-link.js';
+import { EngineWorkerError } from './engine-worker-error.js';
 import type {
   EngineInfo,
   EngineWorkerOptions,
@@ -12,41 +14,24 @@ import type {
   WireParameters,
 } from './messages.js';
 
-/** Where the engine stands. */
-export type EngineState = 'loading' | 'ready' | 'failed' | 'closed';
-
-/** How far loading is. */
-export interface LoadProgress {
-  readonly phase: string;
-  readonly done: number;
-  readonly total: number;
-  readonly note?: string;
-}
-
-/** A request that the engine accepted. */
-export interface EngineRequest {
-  abort(): void;
-}
-
-/** An error of the engine worker, with its code and facts. */
-export class EngineWorkerError extends ServerError {
-  readonly facts: Readonly<Record<string, unknown>>;
-
-  constructor({ code, message, facts }: WireError) {
-    super(code, message);
-    this.facts = facts;
-  }
-}
-
 interface Pending<T> {
   readonly resolve: (value: T) => void;
   readonly reject: (error: Error) => void;
 }
 
+/** What the engine worker reports besides its answers. */
+export interface EngineReports {
+  readonly onProgress: (progress: LoadProgress) => void;
+  /** Called once if the engine dies after it was ready. */
+  readonly onFailure: (error: Error) => void;
+}
+
+const closeWithinMs = 10_000;
+
 /** The main thread's side of the engine worker. */
-export class EngineClient {
+export class EngineClient implements EngineLink {
   readonly #worker: Worker;
-  readonly #onProgress: (progress: LoadProgress) => void;
+  readonly #reports: EngineReports;
   readonly #ready: Promise<EngineInfo>;
   readonly #submissions = new Map<number, Pending<EngineRequest>>();
   readonly #listeners = new Map<number, (event: WireEvent) => void>();
@@ -56,8 +41,8 @@ export class EngineClient {
   #state: EngineState = 'loading';
   #progress: LoadProgress = { phase: 'start', done: 0, total: 1 };
 
-  constructor(options: EngineWorkerOptions, onProgress: (progress: LoadProgress) => void) {
-    this.#onProgress = onProgress;
+  constructor(options: EngineWorkerOptions, reports: EngineReports) {
+    this.#reports = reports;
     this.#ready = new Promise((resolve, reject) => {
       this.#settleReady = { resolve, reject };
     });
@@ -85,12 +70,10 @@ export class EngineClient {
     return this.#progress;
   }
 
-  /** Settles when the model is loaded and the graphs are captured, or when that failed. */
   ready(): Promise<EngineInfo> {
     return this.#ready;
   }
 
-  /** Hands a request to the engine; rejects with its reason if it was not accepted. */
   submit(
     prompt: readonly number[],
     parameters: WireParameters,
@@ -99,7 +82,7 @@ export class EngineClient {
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
       if (this.#state !== 'ready') {
-        reject(new ServerError('ENGINE_CLOSED', `the engine is ${this.#state}`));
+        reject(this.#absent());
         return;
       }
       this.#submissions.set(id, { resolve, reject });
@@ -108,17 +91,15 @@ export class EngineClient {
     });
   }
 
-  /** Counters of the engine, as of its current step border. */
   stats(): Promise<EngineStats> {
     return this.#ask<EngineStats>((id) => ({ type: 'stats', id }));
   }
 
-  /** Everything that was chosen, with graph counters. */
   describe(): Promise<Record<string, unknown>> {
     return this.#ask<Record<string, unknown>>((id) => ({ type: 'describe', id }));
   }
 
-  /** Ends all requests and the worker. */
+  /** Asks the worker to end; one that does not within ten seconds is ended. */
   async close(): Promise<void> {
     if (this.#state === 'closed') return;
     const wasAlive = this.#state === 'ready';
@@ -129,23 +110,28 @@ export class EngineClient {
       });
       this.#post({ type: 'close' });
       const late = new Promise<void>((resolve) => {
-        setTimeout(resolve, 10_000).unref();
+        setTimeout(resolve, closeWithinMs).unref();
       });
       await Promise.race([exited, late]);
     }
     await this.#worker.terminate();
+    this.#tellAll(new ServerError('ENGINE_CLOSED', 'the engine was closed'), 'ENGINE_CLOSED');
   }
 
   #ask<T>(question: (id: number) => ToEngine): Promise<T> {
     const id = this.#nextId++;
     return new Promise<T>((resolve, reject) => {
       if (this.#state !== 'ready') {
-        reject(new ServerError('ENGINE_CLOSED', `the engine is ${this.#state}`));
+        reject(this.#absent());
         return;
       }
       this.#questions.set(id, { resolve, reject } as unknown as Pending<never>);
       this.#post(question(id));
     });
+  }
+
+  #absent(): ServerError {
+    return new ServerError('ENGINE_CLOSED', `the engine is ${this.#state}`);
   }
 
   #post(message: ToEngine): void {
@@ -156,7 +142,7 @@ export class EngineClient {
     switch (message.type) {
       case 'progress':
         this.#progress = message;
-        this.#onProgress(message);
+        this.#reports.onProgress(message);
         return;
       case 'ready':
         this.#state = 'ready';
@@ -214,18 +200,29 @@ export class EngineClient {
   /** The worker is gone: everything that waits for it is told so. */
   #fail(error: Error): void {
     if (this.#state === 'failed' || this.#state === 'closed') return;
+    const wasReady = this.#state === 'ready';
     this.#state = 'failed';
+    this.#tellAll(error, 'ENGINE_DEAD');
+    if (wasReady) this.#reports.onFailure(error);
+  }
+
+  /** Everything that still waits for the worker is told that nothing comes. */
+  #tellAll(error: Error, code: string): void {
     this.#settleReady?.reject(error);
     for (const { reject } of [...this.#submissions.values(), ...this.#questions.values()]) {
       reject(error);
     }
     const wire: WireError = {
       name: 'Error',
-      code: 'ENGINE_DEAD',
+      code,
       message: error.message,
       facts: {},
     };
-    for (const listener of this.#listeners.values()) {
+    const listeners = [...this.#listeners.values()];
+    this.#submissions.clear();
+    this.#questions.clear();
+    this.#listeners.clear();
+    for (const listener of listeners) {
       listener({
         type: 'finish',
         reason: 'error',
@@ -234,8 +231,5 @@ export class EngineClient {
         error: wire,
       });
     }
-    this.#submissions.clear();
-    this.#questions.clear();
-    this.#listeners.clear();
   }
 }

@@ -1,7 +1,7 @@
 import { open, type Runtime } from '@altstream/cuda-runtime';
 import { Engine } from '@altstream/engine';
 import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
-import type { LoadProgress } from './engine-client.js';
+import type { LoadProgress } from './engine-link.js';
 import type { EngineInfo, EngineWorkerOptions } from './messages.js';
 
 /** An engine on its model, on its runtime. */
@@ -11,12 +11,18 @@ export interface HostedEngine {
   close(): Promise<void>;
 }
 
+/** What an engine reports while it starts and when it gives up. */
+export interface EngineHostReports {
+  readonly onProgress: (progress: LoadProgress) => void;
+  readonly onFault: (error: Error) => void;
+}
+
 const progressEveryBytes = 64 * 2 ** 20;
 
 /** Opens the runtime, loads the model, captures the graphs; reports each phase. */
 export async function startEngine(
   options: EngineWorkerOptions,
-  onProgress: (progress: LoadProgress) => void,
+  { onProgress, onFault }: EngineHostReports,
 ): Promise<HostedEngine> {
   onProgress({ phase: 'runtime', done: 0, total: 1 });
   const runtime = await openRuntime(options);
@@ -28,6 +34,7 @@ export async function startEngine(
     maxBatchedTokens: options.maxBatchedTokens,
     maxPartialPrefills: options.maxPartialPrefills,
     maxWaiting: options.maxWaiting,
+    onFault,
     ...(options.maxModelLength === undefined ? {} : { maxModelLength: options.maxModelLength }),
     ...(options.pages === undefined ? {} : { pages: options.pages }),
     ...(options.graphSizes === undefined ? {} : { graphSizes: options.graphSizes }),
@@ -80,6 +87,7 @@ function infoOf(engine: Engine, model: MiniMaxM3Model, runtime: Runtime): Engine
   return {
     vocabSize: model.vocabSize,
     maxModelLength,
+    modelMaxLength: model.maxPositions,
     pageTokens: model.pageTokens,
     pages: pages.total,
     // Structured clone refuses functions, so what crosses threads is plain JSON.

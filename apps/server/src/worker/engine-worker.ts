@@ -19,9 +19,10 @@ const batch = new EventBatch((events) => post({ type: 'events', events }));
 const submissions = new Map<number, Submission>();
 
 try {
-  const { engine, info, close } = await startEngine(workerData as EngineWorkerOptions, (progress) =>
-    post({ type: 'progress', ...progress }),
-  );
+  const { engine, info, close } = await startEngine(workerData as EngineWorkerOptions, {
+    onProgress: (progress) => post({ type: 'progress', ...progress }),
+    onFault: (error) => post({ type: 'failed', error: toWireError(error) }),
+  });
   port.on('message', (message: ToEngine) => {
     if (message.type === 'close') void end(close);
     else handle(engine, message);

@@ -44,7 +44,10 @@ export type WireEvent = TokenEvent | PromptEvent | WireFinish;
 /** What the model and the engine are, once they are ready. */
 export interface EngineInfo {
   readonly vocabSize: number;
+  /** Longest sequence that is served. */
   readonly maxModelLength: number;
+  /** Longest sequence that the model could do. */
+  readonly modelMaxLength: number;
   readonly pageTokens: number;
   readonly pages: number;
   /** Everything that was chosen: backend, model, engine. */

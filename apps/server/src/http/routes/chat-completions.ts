@@ -6,16 +6,17 @@ import {
   type ToolDefinition,
 } from '@altstream/minimax-m3-chat';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { ChoiceFinish } from '../../generation/choice.js';
-import { type ChoiceRequest, type Generation, generate } from '../../generation/generate.js';
+import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
+import { roomAfter } from '../../generation/context-room.js';
+import { type ChoiceRequest, generate } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
 import { ChatChunks } from '../../openai/chat-chunk.js';
 import { type ChatRequest, parseChatRequest } from '../../openai/chat-request.js';
 import { type ChatShape, chatResponse, type ResponseHead } from '../../openai/chat-response.js';
 import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
-import { admit } from '../admission.js';
-import { interimProbe, watchClient } from '../gone-client.js';
+import { admit, type Ticket } from '../admission.js';
+import { clampedHeader } from '../clamped-header.js';
 import { streamSteps } from '../stream-steps.js';
 import { thinkingKwargs } from '../thinking.js';
 
@@ -25,23 +26,23 @@ interface ChatRun {
   readonly head: ResponseHead;
   readonly shape: ChatShape;
   readonly parsers: readonly M3OutputParser[];
-  readonly generation: Generation;
+  readonly steps: AsyncIterable<ChoiceStep>;
 }
 
 /** `POST /v1/chat/completions`. */
 export function chatCompletions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/chat/completions', async (incoming, reply) => {
     const request = parseChatRequest(incoming.body);
-    const ticket = admit(context, request.model, incoming.id);
-    const run = await start(request, context, incoming.id);
-    const observed = { ...run.generation, steps: ticket.observe(run.generation.steps) };
-    if (request.stream) return stream({ ...run, generation: observed }, reply, context);
-    watchClient(reply, { probe: interimProbe(reply), onGone: () => run.generation.abort() });
-    return whole({ ...run, generation: observed });
+    const ticket = admit(context, { model: request.model, id: incoming.id }, reply);
+    return ticket.run(async () => {
+      const run = await start(request, ticket, reply);
+      return request.stream ? stream(run, reply, ticket) : whole(run);
+    });
   });
 }
 
-async function start(request: ChatRequest, context: ServerContext, id: string): Promise<ChatRun> {
+async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply): Promise<ChatRun> {
+  const { context } = ticket;
   const isToolUse = Boolean(request.tools?.length) && request.tool_choice !== 'none';
   const prompt = await context.text.run({
     kind: 'chat',
@@ -51,6 +52,10 @@ async function start(request: ChatRequest, context: ServerContext, id: string): 
       kwargs: { ...context.settings.defaultTemplateKwargs, ...thinkingKwargs(request) },
     },
   });
+  const wanted = request.max_completion_tokens ?? request.max_tokens ?? undefined;
+  const contextTokens = context.info?.maxModelLength ?? 0;
+  const room = roomAfter(prompt.ids.length, wanted, { contextTokens, param: 'messages' });
+  clampedHeader(reply, [room]);
   const count = request.n ?? 1;
   const parsers = Array.from(
     { length: count },
@@ -68,7 +73,7 @@ async function start(request: ChatRequest, context: ServerContext, id: string): 
       parameters: samplingParameters(request, index, {
         defaults: context.defaults,
         limits: {
-          maxTokens: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+          maxTokens: room.maxTokens,
           logprobs: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
         },
       }),
@@ -80,7 +85,7 @@ async function start(request: ChatRequest, context: ServerContext, id: string): 
   );
   return {
     request,
-    head: headOf(context, `chatcmpl-${id}`),
+    head: headOf(context, `chatcmpl-${ticket.id}`),
     shape: {
       wantsLogprobs: request.logprobs ?? false,
       includeReasoning: request.include_reasoning ?? true,
@@ -90,7 +95,7 @@ async function start(request: ChatRequest, context: ServerContext, id: string): 
       },
     },
     parsers,
-    generation: await generate(choices, context),
+    steps: ticket.observe(await generate(choices, context, ticket.client.signal), count),
   };
 }
 
@@ -105,12 +110,12 @@ export function headOf(context: ServerContext, id: string = randomUUID()): Respo
 }
 
 async function whole(run: ChatRun): Promise<Record<string, unknown>> {
-  const { parsers, generation, head, shape } = run;
+  const { parsers, steps, head, shape } = run;
   const finishes: (ChoiceFinish | undefined)[] = parsers.map(() => undefined);
   const tokens = parsers.map(
     (): Parameters<typeof chatResponse>[1][number]['tokens'][number][] => [],
   );
-  for await (const step of generation.steps) {
+  for await (const step of steps) {
     if (shape.wantsLogprobs) tokens[step.index]?.push(...step.tokens);
     if (step.finish) finishes[step.index] = step.finish;
   }
@@ -121,12 +126,11 @@ async function whole(run: ChatRun): Promise<Record<string, unknown>> {
   return chatResponse(head, choices, shape);
 }
 
-async function stream(run: ChatRun, reply: FastifyReply, context: ServerContext): Promise<void> {
-  const { request, head, shape, parsers, generation } = run;
+async function stream(run: ChatRun, reply: FastifyReply, ticket: Ticket): Promise<void> {
+  const { request, head, shape, parsers, steps } = run;
   const withUsage = request.stream_options?.include_usage ?? false;
   const chunks = new ChatChunks(head, shape, withUsage);
-  await streamSteps(generation, reply, {
-    context,
+  await streamSteps(steps, reply, ticket, {
     opening: () => parsers.map((_, index) => chunks.opening(index)),
     ofStep: (step) => chunks.ofStep(step),
     closing: (finishes) =>

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { ChoiceFinish } from '../../generation/choice.js';
-import { type ChoiceRequest, type Generation, generate } from '../../generation/generate.js';
+import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
+import { roomAfter, type TokenRoom } from '../../generation/context-room.js';
+import { type ChoiceRequest, generate } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
 import type { ResponseHead } from '../../openai/chat-response.js';
 import {
@@ -18,8 +19,8 @@ import {
 import { fieldError } from '../../openai/parse-body.js';
 import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
-import { admit } from '../admission.js';
-import { interimProbe, watchClient } from '../gone-client.js';
+import { admit, type Ticket } from '../admission.js';
+import { clampedHeader } from '../clamped-header.js';
 import { streamSteps } from '../stream-steps.js';
 import { headOf } from './chat-completions.js';
 
@@ -31,27 +32,27 @@ interface CompletionRun {
   readonly head: ResponseHead;
   readonly choices: readonly CompletionChoice[];
   readonly choicesPerPrompt: number;
-  readonly generation: Generation;
+  readonly steps: AsyncIterable<ChoiceStep>;
 }
 
 /** `POST /v1/completions`. */
 export function completions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/completions', async (incoming, reply) => {
     const request = parseCompletionRequest(incoming.body);
-    const ticket = admit(context, request.model, incoming.id);
-    const run = await start(request, context, incoming.id);
-    const generation = { ...run.generation, steps: ticket.observe(run.generation.steps) };
-    if (request.stream) return stream({ ...run, generation }, reply, context);
-    watchClient(reply, { probe: interimProbe(reply), onGone: () => run.generation.abort() });
-    return whole({ ...run, generation });
+    const ticket = admit(context, { model: request.model, id: incoming.id }, reply);
+    return ticket.run(async () => {
+      const run = await start(request, ticket, reply);
+      return request.stream ? stream(run, reply, ticket) : whole(run);
+    });
   });
 }
 
 async function start(
   request: CompletionRequest,
-  context: ServerContext,
-  id: string,
+  ticket: Ticket,
+  reply: FastifyReply,
 ): Promise<CompletionRun> {
+  const { context } = ticket;
   const choicesPerPrompt = request.n ?? 1;
   const prompts = await Promise.all(request.prompts.map((prompt) => understand(prompt, context)));
   const shape: CompletionShape = {
@@ -63,25 +64,35 @@ async function start(
       asTokenIds: request.return_tokens_as_token_ids ?? false,
     },
   };
-  const perChoice = prompts.flatMap((prompt) =>
-    Array.from({ length: choicesPerPrompt }, (_, choice) => ({ prompt, choice })),
+  const wanted = Math.max(1, request.max_tokens ?? defaultMaxTokens);
+  const contextTokens = context.info?.maxModelLength ?? 0;
+  const perPrompt = prompts.map((prompt) => ({
+    prompt,
+    room: roomAfter(prompt.ids.length, wanted, { contextTokens, param: 'prompt' }),
+  }));
+  clampedHeader(
+    reply,
+    perPrompt.map(({ room }) => room),
   );
-  const requests = perChoice.map(({ prompt, choice }) =>
-    choiceRequest(request, prompt, choice, context),
+  const perChoice = perPrompt.flatMap((one) =>
+    Array.from({ length: choicesPerPrompt }, (_, choice) => ({ ...one, choice })),
   );
+  const requests = perChoice.map((one) => choiceRequest(request, one, context));
   return {
     request,
-    head: headOf(context, `cmpl-${id}`),
+    head: headOf(context, `cmpl-${ticket.id}`),
     choices: perChoice.map(({ prompt }, index) => new CompletionChoice(index, prompt, shape)),
     choicesPerPrompt,
-    generation: await generate(requests, context),
+    steps: ticket.observe(
+      await generate(requests, context, ticket.client.signal),
+      choicesPerPrompt,
+    ),
   };
 }
 
 function choiceRequest(
   request: CompletionRequest,
-  prompt: PromptText,
-  choice: number,
+  { prompt, choice, room }: { prompt: PromptText; choice: number; room: TokenRoom },
   context: ServerContext,
 ): ChoiceRequest {
   const wantsPrompt = request.echo && request.logprobs != null && prompt.ids.length > 1;
@@ -90,7 +101,7 @@ function choiceRequest(
     parameters: samplingParameters(request, choice, {
       defaults: context.defaults,
       limits: {
-        maxTokens: Math.max(1, request.max_tokens ?? defaultMaxTokens),
+        maxTokens: room.maxTokens,
         logprobs: request.logprobs ?? undefined,
         promptLogprobs: wantsPrompt ? (request.logprobs ?? 0) : undefined,
       },
@@ -114,10 +125,10 @@ async function understand(prompt: CompletionPrompt, context: ServerContext): Pro
 }
 
 async function whole(run: CompletionRun): Promise<Record<string, unknown>> {
-  const { choices, generation, head, choicesPerPrompt } = run;
+  const { choices, steps, head, choicesPerPrompt } = run;
   const pieces = choices.map((): CompletionPiece[] => []);
   const finishes: ChoiceFinish[] = [];
-  for await (const step of generation.steps) {
+  for await (const step of steps) {
     const piece = choices[step.index]?.ofStep(step);
     if (piece) pieces[step.index]?.push(piece);
     if (step.finish) finishes[step.index] = step.finish;
@@ -133,12 +144,8 @@ async function whole(run: CompletionRun): Promise<Record<string, unknown>> {
   };
 }
 
-async function stream(
-  run: CompletionRun,
-  reply: FastifyReply,
-  context: ServerContext,
-): Promise<void> {
-  const { request, head, choices, choicesPerPrompt, generation } = run;
+async function stream(run: CompletionRun, reply: FastifyReply, ticket: Ticket): Promise<void> {
+  const { request, head, choices, choicesPerPrompt, steps } = run;
   const withUsage = request.stream_options?.include_usage ?? false;
   const chunk = (pieces: readonly CompletionPiece[]): Record<string, unknown> => ({
     ...head,
@@ -146,8 +153,7 @@ async function stream(
     choices: pieces,
     ...(withUsage ? { usage: null } : {}),
   });
-  await streamSteps(generation, reply, {
-    context,
+  await streamSteps(steps, reply, ticket, {
     opening: () => [],
     ofStep: (step) => {
       const piece = choices[step.index]?.ofStep(step);

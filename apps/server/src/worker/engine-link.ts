@@ -1,0 +1,38 @@
+import type { EngineStats } from '@altstream/engine';
+import type { EngineInfo, WireEvent, WireParameters } from './messages.js';
+
+/** Where the engine stands. */
+export type EngineState = 'loading' | 'ready' | 'failed' | 'closed';
+
+/** How far loading is. */
+export interface LoadProgress {
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number;
+  readonly note?: string;
+}
+
+/** A request that the engine accepted. */
+export interface EngineRequest {
+  abort(): void;
+}
+
+/** What routes know of the engine, wherever it runs. */
+export interface EngineLink {
+  readonly state: EngineState;
+  readonly progress: LoadProgress;
+  /** Settles when the model is loaded and the graphs are captured, or when that failed. */
+  ready(): Promise<EngineInfo>;
+  /** Hands a request to the engine; rejects with its reason if it was not accepted. */
+  submit(
+    prompt: readonly number[],
+    parameters: WireParameters,
+    listener: (event: WireEvent) => void,
+  ): Promise<EngineRequest>;
+  /** Counters of the engine, as of its current step border. */
+  stats(): Promise<EngineStats>;
+  /** Everything that was chosen, with graph counters. */
+  describe(): Promise<Record<string, unknown>>;
+  /** Ends all requests and the engine. */
+  close(): Promise<void>;
+}
