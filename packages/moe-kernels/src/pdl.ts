@@ -72,10 +72,13 @@ export class PdlPolicy {
    */
   chooser(dtype: PdlDtype, call: PdlConfig = {}): PdlChooser {
     checkConfig('options.pdl', call);
+    const limits = new Map<string, { limit: number; source: PdlSource }>(); // by architecture
     return (launch) => {
-      const { limit, source } = this.#limit(launch.device.sm, dtype, call);
-      const reason = this.#obstacle(launch, call, limit);
-      const decision = { enabled: reason === undefined, tokens: launch.tokens, limit, source };
+      const { sm } = launch.device;
+      const found = limits.get(sm) ?? this.#limit(sm, dtype, call);
+      limits.set(sm, found);
+      const reason = this.#obstacle(launch, call, found.limit);
+      const decision = { enabled: reason === undefined, tokens: launch.tokens, ...found };
       return reason === undefined ? decision : { ...decision, reason };
     };
   }

@@ -13,7 +13,7 @@ import { expertsDown } from './experts-down.js';
 import { expertsGateUp } from './experts-gate-up.js';
 import type { ExpertsShape } from './experts-gate-up.plan.js';
 import { finalize } from './finalize.js';
-import { type PdlConfig, PdlPolicy } from './pdl.js';
+import { type PdlChooser, type PdlConfig, PdlPolicy } from './pdl.js';
 import { pdlDtypeOf } from './pdl-limits.js';
 import { permute } from './permute.js';
 import { planRoutedExperts, type RoutedExpertsPlan } from './routed-experts.plan.js';
@@ -77,7 +77,7 @@ export interface RoutedExpertsReport {
 interface LastCall {
   readonly shape: ExpertsShape;
   readonly device: DeviceLimits;
-  readonly pdl: PdlConfig;
+  readonly pdl: PdlChooser;
 }
 
 const operation = 'RoutedExperts';
@@ -97,6 +97,7 @@ export class RoutedExperts implements Disposable {
   readonly #swiglu: Required<SwigluConfig>;
   readonly #outputScale: number;
   readonly #policy: PdlPolicy;
+  readonly #pdl: PdlChooser;
   readonly #format: WeightFormat;
   #last: LastCall | undefined;
 
@@ -109,6 +110,7 @@ export class RoutedExperts implements Disposable {
     checkWeights(weights, this.#range.local);
     this.#policy = new PdlPolicy(config.pdl);
     this.#format = weightFormat(weights.w13);
+    this.#pdl = this.#policy.chooser(pdlDtypeOf(this.#format));
     this.#weights = weights;
     this.#config = config;
   }
@@ -133,11 +135,11 @@ export class RoutedExperts implements Disposable {
     const { hidden, topk } = input;
     const { stream, allocator = stream, out } = options;
     this.#check(input, stream);
-    const pdl = this.#policy.chooser(pdlDtypeOf(this.#format), options.pdl);
+    const pdl = this.#chooser(options.pdl);
     this.#last = {
       shape: this.#shape(input),
       device: stream.device.limits,
-      pdl: options.pdl ?? {},
+      pdl,
     };
     const common = { stream, allocator, pdl };
     const permutation = permute(topk.ids, this.#config, common);
@@ -169,8 +171,7 @@ export class RoutedExperts implements Disposable {
     };
     if (this.#last === undefined) return report;
     const { shape, device, pdl } = this.#last;
-    const chooser = this.#policy.chooser(pdlDtypeOf(this.#format), pdl);
-    return { ...report, lastPlan: planRoutedExperts(shape, device, chooser) };
+    return { ...report, lastPlan: planRoutedExperts(shape, device, pdl) };
   }
 
   /** Releases the weights; safe to call twice. */
@@ -183,6 +184,11 @@ export class RoutedExperts implements Disposable {
 
   [Symbol.dispose](): void {
     this.dispose();
+  }
+
+  /** A call without options of its own shares the instance's. */
+  #chooser(call: PdlConfig | undefined): PdlChooser {
+    return call === undefined ? this.#pdl : this.#policy.chooser(pdlDtypeOf(this.#format), call);
   }
 
   #check({ hidden, topk }: RoutedExpertsInput, stream: Stream): void {

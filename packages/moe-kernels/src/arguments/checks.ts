@@ -18,23 +18,12 @@ export function checkTensor(
   rule: TensorRule,
   place: { readonly device: Device },
 ): void {
-  const expected = `${rule.dtypes.join(' or ')} ${describeShape(rule)}`;
-  const received = `${tensor.dtype} [${tensor.shape.join(', ')}]`;
-  const facts = { operation, argument, expected, received };
-  if (!rule.dtypes.includes(tensor.dtype)) throw new DTypeError(facts);
-  if (!fits(tensor.shape, rule.shape)) throw new ShapeError(facts);
-  if (!tensor.isContiguous) {
-    const strides = `${received} with strides [${tensor.strides.join(', ')}]`;
-    throw new ShapeError({ ...facts, received: strides, expected: `contiguous ${expected}` });
-  }
-  if (tensor.device !== place.device) {
-    const name = ({ index, name }: Device) => `device ${index} (${name})`;
-    throw new ShapeError({
-      ...facts,
-      received: `on ${name(tensor.device)}`,
-      expected: `on ${name(place.device)} as the other arguments`,
-    });
-  }
+  const isRight =
+    rule.dtypes.includes(tensor.dtype) &&
+    fits(tensor.shape, rule.shape) &&
+    tensor.isContiguous &&
+    tensor.device === place.device;
+  if (!isRight) throw tensorError(operation, argument, tensor, rule, place.device);
 }
 
 /** Checks an integer in [min, max]; `maxName` explains where the upper bound comes from. */
@@ -61,6 +50,31 @@ export function checkFinite(operation: string, argument: string, value: number):
 /** The dtype of checked activations. */
 export function activationDtype(dtype: DType): 'bf16' | 'f32' {
   return dtype === 'bf16' ? 'bf16' : 'f32';
+}
+
+/** The first thing that is wrong; texts are only made when something is. */
+function tensorError(
+  operation: string,
+  argument: string,
+  tensor: Tensor,
+  rule: TensorRule,
+  device: Device,
+): DTypeError | ShapeError {
+  const expected = `${rule.dtypes.join(' or ')} ${describeShape(rule)}`;
+  const received = `${tensor.dtype} [${tensor.shape.join(', ')}]`;
+  const facts = { operation, argument, expected, received };
+  if (!rule.dtypes.includes(tensor.dtype)) return new DTypeError(facts);
+  if (!fits(tensor.shape, rule.shape)) return new ShapeError(facts);
+  if (!tensor.isContiguous) {
+    const strides = `${received} with strides [${tensor.strides.join(', ')}]`;
+    return new ShapeError({ ...facts, received: strides, expected: `contiguous ${expected}` });
+  }
+  const name = ({ index, name }: Device) => `device ${index} (${name})`;
+  return new ShapeError({
+    ...facts,
+    received: `on ${name(tensor.device)}`,
+    expected: `on ${name(device)} as the other arguments`,
+  });
 }
 
 function fits(shape: readonly number[], rule: readonly (number | null)[]): boolean {
