@@ -36,11 +36,12 @@ function widen({ dtype, bytes }: StoredTensor, scales: StoredTensor | undefined)
   if (dtype === 'F32') return new Float32Array(buffer, byteOffset, byteLength / 4);
   if (dtype === 'BF16') return fromBf16(new Uint16Array(buffer, byteOffset, byteLength / 2));
   if (!scales) throw new Error('quantised without scales');
+  const scaleBytes = scales.bytes;
   return Float32Array.from(bytes, (byte, i) => {
     const exponent = (byte >> 3) & 15;
     const fraction = (byte & 7) / 8;
     const magnitude = exponent ? (1 + fraction) * 2 ** (exponent - 7) : fraction * 2 ** -6;
-    const scale = 2 ** ((scales.bytes[Math.floor(i / 32)] ?? 0) - 127);
+    const scale = 2 ** ((scaleBytes[Math.floor(i / 32)] ?? 0) - 127);
     return (byte & 128 ? -magnitude : magnitude) * scale;
   });
 }
