@@ -1,17 +1,17 @@
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import { Workspace } from '@altstream/cuda-runtime';
 import { seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { expertsDown } from '../src/index.js';
+import { expertsDown, loadMoeKernels } from '../src/index.js';
 import { referenceDown } from '../test/reference/experts-down.js';
 import {
   activeExperts,
-  isClose,
+  checkSome,
   mxfp8Bytes,
   prepareExperts,
   readPermutation,
   realWidth,
   tokenCounts,
 } from './experts-problem.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const { k, hidden, intermediate } = realWidth;
 const elements = hidden * intermediate; // of one expert
@@ -36,8 +36,8 @@ function makeCase(tokens: number): BenchCase {
       };
       return {
         run: () => void run(),
-        isRight: () =>
-          isClose(
+        check: () =>
+          checkSome(
             stream,
             run(),
             (row, c) => {
@@ -51,4 +51,10 @@ function makeCase(tokens: number): BenchCase {
   };
 }
 
-await runBench('experts-down', tokenCounts.map(makeCase));
+const setting = {
+  bench: 'experts-down',
+  from: import.meta.url,
+  load: loadMoeKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, tokenCounts.map(makeCase));

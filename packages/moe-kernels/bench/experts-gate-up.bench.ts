@@ -1,17 +1,17 @@
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import { Workspace } from '@altstream/cuda-runtime';
 import { resolveSwiglu } from '../src/arguments/swiglu-config.js';
-import { expertsGateUp } from '../src/index.js';
+import { expertsGateUp, loadMoeKernels } from '../src/index.js';
 import { referenceGateUp } from '../test/reference/experts-gate-up.js';
 import {
   activeExperts,
-  isClose,
+  checkSome,
   mxfp8Bytes,
   prepareExperts,
   readPermutation,
   realWidth,
   tokenCounts,
 } from './experts-problem.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const { k, hidden, intermediate } = realWidth;
 const swiglu = resolveSwiglu({}, 'bench');
@@ -34,8 +34,8 @@ function makeCase(tokens: number): BenchCase {
       };
       return {
         run: () => void run(),
-        isRight: () =>
-          isClose(
+        check: () =>
+          checkSome(
             stream,
             run(),
             (row, c) => {
@@ -50,4 +50,10 @@ function makeCase(tokens: number): BenchCase {
   };
 }
 
-await runBench('experts-gate-up', tokenCounts.map(makeCase));
+const setting = {
+  bench: 'experts-gate-up',
+  from: import.meta.url,
+  load: loadMoeKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, tokenCounts.map(makeCase));

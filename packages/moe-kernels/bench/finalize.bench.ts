@@ -1,7 +1,13 @@
-import { download, roundBf16, seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { finalize } from '../src/index.js';
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
+import {
+  download,
+  expectClose,
+  roundBf16,
+  seededRandom,
+  upload,
+} from '@altstream/cuda-runtime/testing';
+import { finalize, loadMoeKernels } from '../src/index.js';
 import { referenceFinalize } from '../test/reference/finalize.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const [k, hidden] = [4, 6144];
 
@@ -22,14 +28,20 @@ function makeCase(tokens: number): BenchCase {
       };
       return {
         run: () => void finalize(input, { stream, out }),
-        isRight: async () => {
+        check: async () => {
           const values = (await download(stream, out)) as Float32Array;
           const data = { expertOut, slots, weights, k, hidden, scale: 1 };
-          return referenceFinalize(data, roundBf16).every((value, i) => value === values[i]);
+          expectClose(values, referenceFinalize(data, roundBf16));
         },
       };
     },
   };
 }
 
-await runBench('finalize', [1, 16, 256].map(makeCase));
+const setting = {
+  bench: 'finalize',
+  from: import.meta.url,
+  load: loadMoeKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, [1, 16, 256].map(makeCase));

@@ -1,8 +1,8 @@
-import { download, upload } from '@altstream/cuda-runtime/testing';
-import { permute } from '../src/index.js';
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
+import { download, expectClose, upload } from '@altstream/cuda-runtime/testing';
+import { loadMoeKernels, permute } from '../src/index.js';
 import { makeIds } from '../test/cases/routing.js';
 import { referencePermute } from '../test/reference/permute.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const [k, experts, tileRows] = [4, 128, 64];
 
@@ -16,14 +16,20 @@ function makeCase(tokens: number): BenchCase {
       const run = () => permute(tensor, { numExperts: experts }, { stream, tileRows });
       return {
         run: () => void run(),
-        isRight: async () => {
+        check: async () => {
           const rows = [...(await download(stream, run().rows))].map(Number);
           const expected = referencePermute(ids, { offset: 0, local: experts, tileRows });
-          return expected.rows.every((pair, row) => pair === rows[row]);
+          expectClose(rows, expected.rows);
         },
       };
     },
   };
 }
 
-await runBench('permute', [1, 64, 1024, 8192].map(makeCase));
+const setting = {
+  bench: 'permute',
+  from: import.meta.url,
+  load: loadMoeKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, [1, 64, 1024, 8192].map(makeCase));

@@ -1,6 +1,7 @@
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import { Workspace } from '@altstream/cuda-runtime';
-import { downloadRaw, upload } from '@altstream/cuda-runtime/testing';
-import { RoutedExperts } from '../src/index.js';
+import { downloadRaw, expectClose, upload } from '@altstream/cuda-runtime/testing';
+import { loadMoeKernels, RoutedExperts } from '../src/index.js';
 import {
   activeExperts,
   mxfp8Bytes,
@@ -8,7 +9,6 @@ import {
   realWidth,
   tokenCounts,
 } from './experts-problem.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const { k, hidden, intermediate, experts } = realWidth;
 const elements = 3 * hidden * intermediate; // of one expert
@@ -32,7 +32,7 @@ function makeCase(tokens: number): BenchCase {
           allocator.reset();
           layer.forward({ hidden: x, topk }, { stream, allocator, out });
         },
-        isRight: async () => {
+        check: async () => {
           const last = tokens - 1;
           const one = {
             hidden: x.slice(0, last, tokens),
@@ -40,11 +40,17 @@ function makeCase(tokens: number): BenchCase {
           };
           const alone = await downloadRaw(stream, layer.forward(one, { stream }));
           const whole = await downloadRaw(stream, out);
-          return Buffer.compare(alone, whole.subarray(whole.length - alone.length)) === 0;
+          expectClose(whole.subarray(whole.length - alone.length), alone);
         },
       };
     },
   };
 }
 
-await runBench('routed-experts', tokenCounts.map(makeCase));
+const setting = {
+  bench: 'routed-experts',
+  from: import.meta.url,
+  load: loadMoeKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, tokenCounts.map(makeCase));

@@ -1,8 +1,8 @@
-import { download, upload } from '@altstream/cuda-runtime/testing';
-import { topk } from '../src/index.js';
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
+import { download, expectClose, upload } from '@altstream/cuda-runtime/testing';
+import { loadMoeKernels, topk } from '../src/index.js';
 import { makeTopkInput, type TopkCase } from '../test/cases/topk.js';
 import { referenceTopk } from '../test/reference/topk.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const m3 = { topK: 4, method: 'miniMax2', routedScalingFactor: 2 } as const;
 const v3 = { topK: 8, method: 'deepseekV3', nGroup: 8, topkGroup: 4 } as const;
@@ -27,13 +27,19 @@ function makeCase(problem: TopkCase): BenchCase {
       };
       return {
         run: () => void topk(tensors, config, { stream, out }),
-        isRight: async () => {
+        check: async () => {
           const ids = [...(await download(stream, out.ids))].map(Number);
-          return referenceTopk(input, config).ids.every((id, i) => id === ids[i]);
+          expectClose(ids, referenceTopk(input, config).ids);
         },
       };
     },
   };
 }
 
-await runBench('topk', problems.map(makeCase));
+const setting = {
+  bench: 'topk',
+  from: import.meta.url,
+  load: loadMoeKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, problems.map(makeCase));

@@ -3,4 +3,4 @@ export { ConfigurationError } from './configuration-error.js';
 export { DTypeError } from './dtype-error.js';
 export { MoeKernelsError } from './moe-kernels-error.js';
 export { NotLoadedError } from './not-loaded-error.js';
-export { ShapeError, type ShapeFacts } from './shape-error.js';
+export { ShapeError } from './shape-error.js';

@@ -1,4 +1,4 @@
-import { type RoutingMethod, routingRecipes } from '../../src/routing/routing-method.js';
+import { routingRecipes } from '../../src/routing/routing-method.js';
 import type { TopkConfig } from '../../src/routing/topk-config.js';
 
 /** Plain numbers to route. */
@@ -132,9 +132,4 @@ function scaleOf(config: TopkConfig): number {
 
 function sharedWeight(config: TopkConfig): number {
   return config.scaleOwner === 'output' ? 1 / scaleOf(config) : 1;
-}
-
-/** Methods with what they ask for, to enumerate them all. */
-export function methodNeedsBias(method: RoutingMethod): boolean {
-  return routingRecipes[method].bias === 'required';
 }
