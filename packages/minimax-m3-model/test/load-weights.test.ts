@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { open } from '@altstream/cuda-runtime';
 import {
   flatConfig,
+  fromBf16,
   hashConfig,
   hashTensors,
   hashTokens,
@@ -10,6 +12,7 @@ import {
   writeSafetensors,
 } from '@altstream/hash-checkpoint';
 import { describe, expect, it } from 'vitest';
+import { MiniMaxM3Model } from '../src/minimax-m3-model.js';
 import { makeFolders } from './makers/folders.js';
 import { worst } from './makers/golden.js';
 import { makeModels } from './makers/models.js';
@@ -62,6 +65,18 @@ describe('spellings of a checkpoint', () => {
     const { model, last } = await logitsOf(renamed, true);
     expect(model.report.unused).toEqual([]);
     expect(worst(last, (await logitsOf(tensors)).last)).toBe(0);
+  });
+
+  it('may be all in f32', async () => {
+    const widened = bf16.map((tensor): StoredTensor => {
+      if (tensor.dtype !== 'BF16') return tensor;
+      const { bytes } = tensor;
+      const values = fromBf16(new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2));
+      return { ...tensor, dtype: 'F32', bytes: new Uint8Array(values.buffer) };
+    });
+    const { model, last } = await logitsOf(widened);
+    expect(model.report.storage).toMatchObject({ bf16: 0, mxfp8: 0 });
+    expect(worst(last, (await logitsOf(bf16)).last)).toBeLessThan(1e-5);
   });
 
   it('keeps a router that is stored in bf16 in f32', async () => {
@@ -123,6 +138,23 @@ describe('the load report', () => {
 });
 
 describe('a checkpoint that does not fit its config', () => {
+  it('leaves nothing on the device', async () => {
+    const runtime = await open({ backend: 'cpu', isolated: true });
+    const good = await folder({ model: 'T32' });
+    const cut = await withTensors(replaced(bf16, `${prefix}3.block_sparse_moe.gate.weight`));
+    const model = await MiniMaxM3Model.load({ runtime, directory: good });
+    model.dispose();
+    await runtime.device().synchronize();
+    const before = runtime.stats().bytesInUse;
+    const loading = MiniMaxM3Model.load({ runtime, directory: cut });
+    await expect(loading).rejects.toThrow('gate.weight');
+    const aborted = MiniMaxM3Model.load({ runtime, directory: good, signal: AbortSignal.abort() });
+    await expect(aborted).rejects.toThrow('abort');
+    await runtime.device().synchronize();
+    expect(runtime.stats().bytesInUse).toBe(before);
+    await runtime.dispose();
+  });
+
   const q = `${prefix}0.self_attn.q_proj.weight`;
   const w2 = `${prefix}2.block_sparse_moe.experts.5.w2.weight`;
   it.each([

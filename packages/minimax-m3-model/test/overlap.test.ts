@@ -64,6 +64,25 @@ describe('overlap of shared and routed experts', () => {
     expect(onAlt.filter(({ label }) => label.includes('topk'))).toHaveLength(3);
   });
 
+  it('shows both streams in the trace: routed work lies between the fork and the sum', async () => {
+    const model = await load({ directory });
+    const session = new Session(model, 1, 8);
+    const { replay } = await session.capture(1);
+    model.runtime.trace.start();
+    await replay([{ sequence: 0, tokens: [5] }]);
+    const { spans } = model.runtime.trace.stop();
+    const named = (name: string) => spans.filter((span) => span.name.startsWith(name));
+    const sums = named('add_');
+    expect(sums).toHaveLength(3);
+    for (const [i, routed] of named('finalize_').entries()) {
+      expect(routed.stream).toContain('alt');
+      expect(sums[i]?.stream).not.toContain('alt');
+      expect(routed.endNs).toBeLessThanOrEqual(sums[i]?.startNs ?? 0);
+    }
+    const streams = spans.map(({ stream }) => stream);
+    expect(streams.some((stream) => stream.includes('alt'))).toBe(true);
+  });
+
   it.each([{ overlap: 'off' }, { sharedExpert: 'fused' }] as const)(
     'captures one branch with %j',
     async (options) => {
