@@ -26,7 +26,7 @@ ${symbols.join('\n')}
 `;
 }
 
-/** The same for one fatbin; included at the end of its source by nvcc's command line wrapper. */
+/** The same for one fatbin; the fatbin's unit includes it after its source. */
 export function layoutCheckCuda(packageName, kernels) {
   const symbols = kernels.map(
     ({ name, struct }) =>

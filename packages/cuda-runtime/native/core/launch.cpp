@@ -35,7 +35,8 @@ Status check_config(const LaunchRequest& request) {
   }
   if (config.grid.x > kMaxGridX || config.grid.y > kMaxGridYz || config.grid.z > kMaxGridYz) {
     return bad_config(kInvalidValue, kernel,
-                      "grid " + text(config.grid) + ", expected at most [2147483647, 65535, 65535]");
+                      "grid " + text(config.grid) +
+                          ", expected at most [2147483647, 65535, 65535]");
   }
   if (config.block.product() > largest) {
     return bad_config(kInvalidValue, kernel,

@@ -1,5 +1,5 @@
-// A backend opened with certain options. Process-wide: environments that open the same options share
-// it, so that handles can be exchanged between workers.
+// A backend opened with certain options. Process-wide: environments that open the same options
+// share it, so that handles can be exchanged between workers.
 #pragma once
 
 #include <array>

@@ -1,9 +1,9 @@
 #include "cpu/backend.h"
 
 #include "core/stream/event.h"
-#include "cpu/device_report.h"
-#include "cpu/image.h"
-#include "cpu/level.h"
+#include "cpu/device/device_report.h"
+#include "cpu/device/image.h"
+#include "cpu/device/level.h"
 
 namespace cuda_runtime::cpu {
 namespace {
@@ -29,7 +29,8 @@ struct Choice {
 };
 
 template <typename T, size_t N>
-Status choose(const char* option, const std::string& text, const Choice<T> (&choices)[N], T& value) {
+Status choose(const char* option, const std::string& text, const Choice<T> (&choices)[N],
+              T& value) {
   std::string known;
   for (const Choice<T>& choice : choices) {
     if (text == choice.name) {

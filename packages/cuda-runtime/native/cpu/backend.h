@@ -5,7 +5,7 @@
 
 #include "core/backend.h"
 #include "core/runtime.h"
-#include "cpu/memory_pool.h"
+#include "cpu/device/memory_pool.h"
 #include "cpu/scheduler.h"
 
 namespace cuda_runtime::cpu {

@@ -81,8 +81,8 @@ bool Executor::State::may_pop() {
   return core::now_ns() - last_push_ns > kAdversarialHoldNs;
 }
 
-// Looks for work without the mutex; true when there is some. One thread at a time does this, so that
-// bursts of short operations cost no system calls on either side.
+// Looks for work without the mutex; true when there is some. One thread at a time does this, so
+// that bursts of short operations cost no system calls on either side.
 bool Executor::State::spin() {
   if (schedule != Schedule::kParallel || spinning > 0) return false;
   ++spinning;

@@ -1,5 +1,5 @@
-// One operation of a stream on the CPU: a mark, a piece of work, or the launch of a graph. It counts
-// down its dependencies; whoever completes the last one starts it. No thread waits for it.
+// One operation of a stream on the CPU: a mark, a piece of work, or the launch of a graph. It
+// counts down its dependencies; whoever completes the last one starts it. No thread waits for it.
 #pragma once
 
 #include <memory>

@@ -9,7 +9,7 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-/// CUDA answers 35 both without a driver and with an old one; the driver's version tells them apart.
+/// CUDA answers 35 both without a driver and with an old one; its version tells them apart.
 void explain_driver(ProbeResult& result) {
   if (result.driver_version == 0) {
     result.reason = "NO_DRIVER";

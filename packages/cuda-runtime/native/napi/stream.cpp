@@ -1,6 +1,8 @@
 // createStream … streamWaitStream.
 #include "core/stream/stream.h"
 
+#include <algorithm>
+
 #include "core/runtime.h"
 #include "napi/arguments.h"
 #include "napi/functions.h"
@@ -16,7 +18,7 @@ Napi::Value create_stream(const Napi::CallbackInfo& info) {
   const core::Ref<Runtime> runtime = in.record<Runtime>(0);
   in.check_device(1);
   const int64_t priority = in.integer(2, "priority");
-  const int clamped = priority < -1000 ? -1000 : priority > 1000 ? 1000 : static_cast<int>(priority);
+  const int clamped = static_cast<int>(std::clamp<int64_t>(priority, -1000, 1000));
   return in.handle_of(runtime->create_stream(clamped, in.boolean(3), in.string(4)));
 }
 

@@ -71,8 +71,8 @@ Status HandleTable::find(Handle handle, Kind kind, Ref<Record>& record) {
                          "Keep it alive until its last use");
   }
   return Status::error("CRT_ARGUMENT", kInvalidResourceHandle,
-                       std::string("expected the handle of a ") + kind_name(kind) + ", got one of a " +
-                           kind_name(static_cast<Kind>(handle >> 28)),
+                       std::string("expected the handle of a ") + kind_name(kind) +
+                           ", got one of a " + kind_name(static_cast<Kind>(handle >> 28)),
                        std::string("Pass a ") + kind_name(kind));
 }
 

@@ -1,5 +1,5 @@
-// The process-wide table from 32-bit handles to records. A handle's low 28 bits come from a counter,
-// so that a stale handle names nothing until 2^28 others were made.
+// The process-wide table from 32-bit handles to records. A handle's low 28 bits come from a
+// counter, so that a stale handle names nothing until 2^28 others were made.
 #pragma once
 
 #include <functional>

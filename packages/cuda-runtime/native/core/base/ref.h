@@ -1,4 +1,4 @@
-// Intrusive reference counts: one pointer per reference, no control block, cheap on the launch path.
+// Intrusive reference counts: one pointer each, no control block, cheap on the launch path.
 #pragma once
 
 #include <atomic>

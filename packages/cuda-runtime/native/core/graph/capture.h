@@ -1,5 +1,5 @@
-// Stream capture: the state machine of cuda-runtime.md 3.1–3.2, shared by all backends. On the CPU
-// it is the truth; on CUDA it mirrors the driver's state for guards and messages.
+// Stream capture: the state machine of cuda-runtime.md 3.1–3.2, shared by all backends. On the
+// CPU it is the truth; on CUDA it mirrors the driver's state for guards and messages.
 #pragma once
 
 #include <thread>

@@ -77,7 +77,7 @@ Status check_stream_query(Stream& stream, const char* what) {
   if (!stream.capture) return check_unsafe(stream.runtime(), what);
   return refuse(stream.runtime(), stream.capture.get(),
                 unsupported(kStreamCaptureUnsupported,
-                            std::string(what) + " is not possible while the stream is being captured",
+                            std::string(what) + " is not possible while the stream is captured",
                             "Synchronise after the capture")
                     .on_stream(stream.display_name()));
 }

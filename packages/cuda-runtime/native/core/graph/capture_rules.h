@@ -1,5 +1,5 @@
-// Which calls a capture forbids (cuda-runtime.md 3.2, rules 5–11). With guards a forbidden call is
-// refused and the capture stays intact; without, it breaks the captures that forbid it, as in CUDA.
+// Which calls a capture forbids (cuda-runtime.md 3.2, rules 5–11). With guards a forbidden call
+// is refused and the capture stays intact; without, it breaks the captures that forbid it, as in CUDA.
 // All functions need the runtime's mutex.
 #pragma once
 

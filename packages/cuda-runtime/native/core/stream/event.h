@@ -1,5 +1,5 @@
-// A point in a stream that others wait for: unrecorded, recorded (holds a ticket), captured (holds a
-// sequence and a snapshot of the frontier) or stale (captured in a sequence that is over).
+// A point in a stream that others wait for: unrecorded, recorded (holds a ticket), captured (holds
+// a sequence and a snapshot of the frontier) or stale (captured in a sequence that is over).
 #pragma once
 
 #include "core/graph/capture.h"

@@ -1,11 +1,11 @@
-#include "cpu/device_report.h"
+#include "cpu/device/device_report.h"
 
 #include <sched.h>
 
 #include <fstream>
 #include <string>
 
-#include "cpu/level.h"
+#include "cpu/device/level.h"
 
 namespace cuda_runtime::cpu {
 namespace {

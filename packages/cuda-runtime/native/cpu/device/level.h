@@ -8,7 +8,7 @@
 
 namespace cuda_runtime::cpu {
 
-/// The best level of this machine, found once. AMX needs a permission of the kernel, asked for here.
+/// The best level of this machine, found once. AMX needs a permission, asked for here.
 CpuLevel machine_level();
 const char* level_name(CpuLevel level);
 /// The level of the option, else of CUDA_RUNTIME_CPU_LEVEL, else the machine's. A level that the

@@ -1,4 +1,4 @@
-#include "cpu/level.h"
+#include "cpu/device/level.h"
 
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-#include "cpu/image.h"
+#include "cpu/device/image.h"
 
 #include <dlfcn.h>
 

@@ -1,4 +1,4 @@
-#include "cpu/memory_pool.h"
+#include "cpu/device/memory_pool.h"
 
 #include <unistd.h>
 
