@@ -11,20 +11,27 @@ namespace {
 
 constexpr int64_t kDequantizeGrain = 16384; /* elements a piece */
 
+/* a where the condition holds, else b; arithmetic, because the compiler makes vectors of it and
+ * branches of `?:` on floats. */
+inline uint32_t pick(bool condition, uint32_t a, uint32_t b) {
+  return b ^ ((a ^ b) & (0u - static_cast<uint32_t>(condition)));
+}
+
 /* e4m3_to_f32 without branches or table, which would stop the compiler from using vectors. */
 inline float e4m3_value(uint8_t code) {
-  const uint32_t magnitude = code & 0x7fu;
-  const uint32_t normal = (magnitude << 20) + (120u << 23);
-  const uint32_t small = f32_to_bits(static_cast<float>(static_cast<int32_t>(magnitude)) * 0x1p-9f);
-  uint32_t bits = magnitude < 8u ? small : normal;
-  bits = magnitude == 0x7fu ? 0x7fc00000u : bits;
-  return f32_from_bits(bits | (static_cast<uint32_t>(code & 0x80u) << 24));
+  const int32_t magnitude = code & 0x7f;
+  const uint32_t normal = static_cast<uint32_t>((magnitude << 20) + (120 << 23));
+  const uint32_t small = f32_to_bits(static_cast<float>(magnitude) * 0x1p-9f);
+  const uint32_t finite = pick(magnitude < 8, small, normal);
+  const uint32_t sign = static_cast<uint32_t>(code & 0x80) << 24;
+  return f32_from_bits(pick(magnitude == 0x7f, 0x7fc00000u, finite) | sign);
 }
 
 inline uint16_t round_to_bf16(float value) {
   const uint32_t bits = f32_to_bits(value);
-  const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-  return static_cast<uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? (bits >> 16) | 0x40u : rounded);
+  const uint32_t rounded = bits + 0x7fffu + ((bits >> 16) & 1u);
+  const bool is_nan = static_cast<int32_t>(bits & 0x7fffffffu) > 0x7f800000;
+  return static_cast<uint16_t>(pick(is_nan, bits | 0x400000u, rounded) >> 16);
 }
 
 inline void store_value(float* to, float value) { *to = value; }
@@ -37,7 +44,9 @@ void dequantize_blocks(void* argument, int64_t begin, int64_t end) {
     const float scale = e8m0_to_f32(static_cast<const uint8_t*>(p->scales)[block]);
     const uint8_t* data = static_cast<const uint8_t*>(p->data) + block * MXFP8_BLOCK;
     Y* y = static_cast<Y*>(p->y) + block * MXFP8_BLOCK;
-    for (int i = 0; i < MXFP8_BLOCK; ++i) store_value(y + i, e4m3_value(data[i]) * scale);
+    Y values[MXFP8_BLOCK]; /* not `y`: the compiler has to know that it is not part of `data` */
+    for (int i = 0; i < MXFP8_BLOCK; ++i) store_value(values + i, e4m3_value(data[i]) * scale);
+    memcpy(y, values, sizeof values);
   }
 }
 

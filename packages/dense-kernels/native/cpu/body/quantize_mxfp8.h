@@ -48,16 +48,21 @@ inline uint32_t scale_byte(uint32_t amax, int32_t mode) {
   return floor_scale(amax + (1u << 19)); /* even: half of the last place of three mantissa bits */
 }
 
+/* a where the condition holds, else b; arithmetic, because the compiler makes vectors of it and
+ * branches of `?:` on floats. */
+inline uint32_t choose(bool condition, uint32_t a, uint32_t b) {
+  return b ^ ((a ^ b) & (0u - static_cast<uint32_t>(condition)));
+}
+
 /* f32_to_e4m3 without branches, for anything but NaN. */
 inline uint32_t e4m3_code(float value) {
-  const uint32_t bits = f32_to_bits(value);
-  const uint32_t magnitude = bits & 0x7fffffffu;
-  const uint32_t small = f32_to_bits(f32_from_bits(magnitude) + 16384.0f) - 0x46800000u;
-  const uint32_t normal =
-      (magnitude + 0x7ffffu + ((magnitude >> 20) & 1u) - (120u << 23)) >> 20;
-  uint32_t code = magnitude < 0x3c800000u ? small : normal;
-  code = magnitude >= 0x43e00000u ? 0x7eu : code;
-  return code | ((bits >> 24) & 0x80u);
+  const int32_t bits = static_cast<int32_t>(f32_to_bits(value));
+  const int32_t magnitude = bits & 0x7fffffff;
+  const float shifted = f32_from_bits(static_cast<uint32_t>(magnitude)) + 16384.0f;
+  const int32_t small = static_cast<int32_t>(f32_to_bits(shifted)) - 0x46800000;
+  const int32_t normal = (magnitude + 0x7ffff + ((magnitude >> 20) & 1) - (120 << 23)) >> 20;
+  const uint32_t code = choose(magnitude < 0x3c800000, small, normal);
+  return choose(magnitude >= 0x43e00000, 0x7e, code) | ((bits >> 24) & 0x80);
 }
 
 template <typename X>
@@ -76,21 +81,27 @@ void quantize_block(const X* x, uint8_t* data, uint8_t* scale, int32_t mode, boo
   *scale = static_cast<uint8_t>(byte);
   /* 2^(127 - byte); for 254 that is an fp32 subnormal, written as such */
   const float inverse = f32_from_bits(byte == 254 ? 0x00400000u : (254u - byte) << 23);
+  uint8_t codes[MXFP8_BLOCK]; /* not `data`: the compiler has to know that it is not part of x */
   for (int i = 0; i < MXFP8_BLOCK; ++i) {
-    data[i] = static_cast<uint8_t>(e4m3_code(value_of(x, i) * inverse));
+    codes[i] = static_cast<uint8_t>(e4m3_code(value_of(x, i) * inverse));
   }
+  memcpy(data, codes, MXFP8_BLOCK);
 }
 
 template <typename X>
 void quantize_blocks(void* argument, int64_t begin, int64_t end) {
   const QuantizeMxfp8Params* p = static_cast<const QuantizeMxfp8Params*>(argument);
   const int64_t blocks = p->columns / MXFP8_BLOCK;
+  int64_t row = begin / blocks; /* counted on: a division a block would cost as much as the block */
+  int64_t block = begin % blocks;
   for (int64_t index = begin; index < end; ++index) {
-    const int64_t row = index / blocks;
-    const int64_t column = index % blocks * MXFP8_BLOCK;
-    quantize_block(static_cast<const X*>(p->x) + row * p->x_stride + column,
-                   static_cast<uint8_t*>(p->data) + row * p->columns + column,
+    const X* x = static_cast<const X*>(p->x) + row * p->x_stride + block * MXFP8_BLOCK;
+    quantize_block(x, static_cast<uint8_t*>(p->data) + index * MXFP8_BLOCK,
                    static_cast<uint8_t*>(p->scales) + index, p->scale_mode, p->infinity_nan != 0);
+    if (++block == blocks) {
+      block = 0;
+      ++row;
+    }
   }
 }
 
