@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { loadTokenizer } from '@altstream/minimax-m3-chat';
 import type { FastifyInstance } from 'fastify';
@@ -48,6 +49,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     throw new ExitError('usage', 'no model was given; pass --model DIR');
   }
   const folder = checkModelFolder(flags.model);
+  if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
+    throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
+  }
   const tokenizer = await loadTokenizer(folder).catch((cause: Error) => {
     throw new ExitError('model', cause.message, { cause });
   });
@@ -171,8 +175,27 @@ function startError(error: Error): ExitError {
     return new ExitError('device', error.message, { cause: error });
   if (code === 'CRT_OOM') return new ExitError('memory', error.message, { cause: error });
   if (/^MODEL_/.test(code)) return new ExitError('model', error.message, { cause: error });
-  if (code === 'ENGINE_PARAMETER') return new ExitError('usage', error.message, { cause: error });
+  if (code === 'ENGINE_PARAMETER') {
+    return new ExitError('usage', withFlags(error.message), { cause: error });
+  }
   return new ExitError('engine', error.message, { cause: error });
+}
+
+const flagOf: Readonly<Record<string, string>> = {
+  maxModelLength: '--max-model-len',
+  maxSequences: '--max-num-seqs',
+  maxBatchedTokens: '--max-num-batched-tokens',
+  maxPartialPrefills: '--max-num-partial-prefills',
+  maxWaiting: '--max-num-queued-reqs',
+  pages: '--num-gpu-blocks-override',
+  graphSizes: '--cuda-graph-sizes',
+};
+
+/** The engine names its own options; a person at the command line knows them as flags. */
+function withFlags(message: string): string {
+  return message.replaceAll(/`?\b([a-z][A-Za-z]+)\b`?/g, (text, name: string) =>
+    name === 'pages' && !text.startsWith('`') ? text : (flagOf[name] ?? text),
+  );
 }
 
 function fingerprintOf(folder: string, { dtype, device }: ServeFlags): string {

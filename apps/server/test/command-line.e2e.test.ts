@@ -1,24 +1,10 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { altstream } from './makers/altstream.js';
 import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
-import { altstreamMain, startServing } from './makers/serving.js';
-
-interface Result {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function altstream(...args: string[]): Promise<Result> {
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [altstreamMain, ...args], (_, stdout, stderr) =>
-      resolve({ code: child.exitCode, stdout, stderr }),
-    );
-  });
-}
+import { startServing } from './makers/serving.js';
 
 describe('the command line', () => {
   let folder: ModelFolder;

@@ -3,7 +3,7 @@ import { type Golden, readGolden } from './makers/golden.js';
 import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
 import { startTestServer, type TestServer } from './makers/test-server.js';
 
-const starts = {
+const starts: Readonly<Record<string, readonly string[]>> = {
   'whole prompts, graphs': [],
   'chunks of 50 tokens, graphs': ['--max-num-batched-tokens', '50'],
   'chunks of 50 tokens, eager': ['--max-num-batched-tokens', '50', '--enforce-eager'],

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { ExitError } from '../errors/index.js';
 import type { GenerationDefaults } from '../generation/sampling.js';
@@ -21,7 +21,28 @@ export function checkModelFolder(path: string): string {
   if (missing.length > 0) {
     throw new ExitError('model', `the model folder ${path} lacks ${missing.join(', ')}`);
   }
+  const pointers = readdirSync(folder).filter((file) => isLfsPointer(join(folder, file)));
+  if (pointers.length > 0) {
+    throw new ExitError(
+      'model',
+      `${pointers.join(', ')} in ${path}: a Git LFS pointer each, not the file itself; run \`git lfs pull\` there`,
+    );
+  }
   return folder;
+}
+
+const mostPointerBytes = 1024;
+
+/** A clone without Git LFS holds a few lines of text in place of each large file. */
+function isLfsPointer(path: string): boolean {
+  const { size, isFile } = fileFacts(path);
+  if (!isFile || size > mostPointerBytes) return false;
+  return readFileSync(path, 'latin1').startsWith('version https://git-lfs');
+}
+
+function fileFacts(path: string): { size: number; isFile: boolean } {
+  const facts = statSync(path, { throwIfNoEntry: false });
+  return { size: facts?.size ?? 0, isFile: facts?.isFile() ?? false };
 }
 
 /** The name that a folder's model is served under unless another is given. */

@@ -1,4 +1,4 @@
-import { open, type Runtime } from '@altstream/cuda-runtime';
+import { open, probe, type Runtime } from '@altstream/cuda-runtime';
 import { Engine } from '@altstream/engine';
 import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
 import type { LoadProgress } from './engine-link.js';
@@ -25,7 +25,8 @@ export async function startEngine(
   { onProgress, onFault }: EngineHostReports,
 ): Promise<HostedEngine> {
   onProgress({ phase: 'runtime', done: 0, total: 1 });
-  const runtime = await openRuntime(options);
+  const device = await chooseDevice(options.device);
+  const runtime = await openRuntime(device, options);
   const model = await loadModel(options, runtime, onProgress);
   onProgress({ phase: 'graphs', done: 0, total: 1 });
   const engine = await Engine.create({
@@ -41,7 +42,7 @@ export async function startEngine(
   });
   return {
     engine,
-    info: infoOf(engine, model, runtime),
+    info: infoOf(engine, model, { device, runtime: runtime.describe() }),
     close: async () => {
       await engine.close();
       model.dispose();
@@ -50,10 +51,28 @@ export async function startEngine(
   };
 }
 
-function openRuntime({ device, cpuThreads }: EngineWorkerOptions): Promise<Runtime> {
-  const [backend = 'auto', index] = device.split(':') as ['auto' | 'cpu' | 'cuda', string?];
+/** What was asked for, what was taken, and why. */
+interface DeviceChoice {
+  readonly asked: string;
+  readonly taken: 'cpu' | 'cuda';
+  readonly because?: string;
+}
+
+/** `auto` takes CUDA where it works and says why where it does not. */
+async function chooseDevice(asked: EngineWorkerOptions['device']): Promise<DeviceChoice> {
+  if (asked !== 'auto') return { asked, taken: asked === 'cpu' ? 'cpu' : 'cuda' };
+  const cuda = (await probe()).find(({ backend }) => backend === 'cuda');
+  if (cuda?.usable) return { asked, taken: 'cuda' };
+  return { asked, taken: 'cpu', because: `CUDA: ${cuda?.detail ?? 'not built'}` };
+}
+
+function openRuntime(
+  { taken, asked }: DeviceChoice,
+  { cpuThreads }: EngineWorkerOptions,
+): Promise<Runtime> {
+  const index = /^cuda:(\d+)$/.exec(asked)?.[1];
   return open({
-    backend,
+    backend: taken,
     ...(index === undefined ? {} : { device: Number(index) }),
     ...(cpuThreads === undefined ? {} : { cpu: { threads: cpuThreads } }),
   });
@@ -80,7 +99,11 @@ function loadModel(
   });
 }
 
-function infoOf(engine: Engine, model: MiniMaxM3Model, runtime: Runtime): EngineInfo {
+function infoOf(
+  engine: Engine,
+  model: MiniMaxM3Model,
+  chosen: Record<string, unknown>,
+): EngineInfo {
   const { pages } = engine.stats();
   const { model: _, limits, ...report } = engine.describe();
   const { maxModelLength } = limits as { maxModelLength: number };
@@ -93,7 +116,7 @@ function infoOf(engine: Engine, model: MiniMaxM3Model, runtime: Runtime): Engine
     // Structured clone refuses functions, so what crosses threads is plain JSON.
     report: JSON.parse(
       JSON.stringify({
-        runtime: runtime.describe(),
+        ...chosen,
         model: model.describe(),
         engine: { limits, ...report },
       }),

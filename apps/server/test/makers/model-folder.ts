@@ -12,7 +12,7 @@ export interface ModelFolder {
 /** Writes a hash-weight model as a real checkpoint; its folder, and so its served name, is `name`. */
 export async function makeModelFolder(
   name: HashModelName,
-  options: { mxfp8?: boolean } = {},
+  options: { mxfp8?: boolean; shards?: number } = {},
 ): Promise<ModelFolder> {
   const parent = mkdtempSync(join(tmpdir(), 'altstream-'));
   const path = join(parent, name);
@@ -20,6 +20,7 @@ export async function makeModelFolder(
     model: name,
     mxfp8: options.mxfp8 ?? false,
     directory: path,
+    ...(options.shards === undefined ? {} : { shards: options.shards }),
   });
   return { path, remove: () => rmSync(parent, { recursive: true, force: true }) };
 }

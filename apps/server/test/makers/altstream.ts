@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import { altstreamMain } from './serving.js';
+
+/** What a run of the command printed, and how it ended. */
+export interface CommandResult {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `altstream` to its end. */
+export function altstream(...args: readonly string[]): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [altstreamMain, ...args], (_, stdout, stderr) =>
+      resolve({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}

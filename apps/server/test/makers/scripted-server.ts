@@ -1,0 +1,203 @@
+import type { AddressInfo } from 'node:net';
+import type { EngineStats } from '@altstream/engine';
+import {
+  buildByteTokenizer,
+  ChatTemplate,
+  ChatTokenizer,
+  defaultChatTemplate,
+} from '@altstream/minimax-m3-chat';
+import OpenAI from 'openai';
+import pino from 'pino';
+import { makeApp } from '../../src/http/app.js';
+import { ServerMetrics } from '../../src/metrics/server-metrics.js';
+import type { ServerContext } from '../../src/server-context.js';
+import type { EngineLink, EngineRequest } from '../../src/worker/engine-link.js';
+import { EngineWorkerError } from '../../src/worker/engine-worker-error.js';
+import type { WireError, WireEvent, WireParameters } from '../../src/worker/messages.js';
+import type { TextLink } from '../../src/worker/text-client.js';
+import type { TextJob, TextResult } from '../../src/worker/text-messages.js';
+
+/** What the scripted engine answers to a request. */
+export interface Script {
+  /** Special tokens are written as their text. */
+  readonly text: string;
+  /** How it ends; a `length` may come in the middle of anything. Default `stop`. */
+  readonly reason?: 'stop' | 'length' | 'never';
+  /** Ends with this error after the text instead. */
+  readonly error?: WireError;
+  /** Refuses the request with this error. */
+  readonly refusal?: WireError;
+}
+
+/** One request as the engine got it. */
+export interface Received {
+  readonly prompt: readonly number[];
+  readonly parameters: WireParameters;
+  isAborted: boolean;
+}
+
+const tokenizer = new ChatTokenizer(buildByteTokenizer({ vocabSize: 600 }).tokenizerJson);
+const template = new ChatTemplate(defaultChatTemplate, tokenizer.addedTexts);
+
+/** An engine that says what a test wrote; every token goes through the real detokenizer and parsers. */
+export class ScriptedEngine implements EngineLink {
+  state: EngineLink['state'] = 'ready';
+  readonly progress = { phase: 'ready', done: 1, total: 1 };
+  readonly received: Received[] = [];
+  /** One script for each request, in order; the last one stays. */
+  scripts: Script[] = [{ text: 'Hello' }];
+
+  ready(): ReturnType<EngineLink['ready']> {
+    return Promise.reject(new Error('the scripted engine loads nothing'));
+  }
+
+  async submit(
+    prompt: readonly number[],
+    parameters: WireParameters,
+    listener: (event: WireEvent) => void,
+  ): Promise<EngineRequest> {
+    const script = this.scripts.length > 1 ? this.scripts.shift() : this.scripts[0];
+    if (script?.refusal) throw new EngineWorkerError(script.refusal);
+    const request: Received = { prompt, parameters, isAborted: false };
+    this.received.push(request);
+    void this.#play(script ?? { text: '' }, request, listener);
+    return {
+      abort: () => {
+        request.isAborted = true;
+      },
+    };
+  }
+
+  async stats(): Promise<EngineStats> {
+    return {
+      waiting: 0,
+      running: 0,
+      pages: { total: 1, free: 1, reserved: 0 },
+      steps: 0,
+      promptTokens: 0,
+      generatedTokens: 0,
+      graphs: { buckets: [], dropped: [], eagerSteps: 0, workspaceBytes: 0 },
+    };
+  }
+
+  async describe(): Promise<Record<string, unknown>> {
+    return {};
+  }
+
+  async close(): Promise<void> {
+    this.state = 'closed';
+  }
+
+  async #play(
+    script: Script,
+    request: Received,
+    listener: (event: WireEvent) => void,
+  ): Promise<void> {
+    const { text, reason = 'stop', error } = script;
+    const ids = tokenizer.encode(text, { specials: true });
+    const most = request.parameters.maxTokens ?? Number.POSITIVE_INFINITY;
+    const facts = { promptTokens: request.prompt.length };
+    let generatedTokens = 0;
+    do {
+      for (const id of ids) {
+        if (generatedTokens === most) break;
+        if (generatedTokens % 8 === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (request.isAborted) return;
+        generatedTokens += 1;
+        listener({ type: 'token', id, logprob: -id / 100, top: [] });
+      }
+    } while (reason === 'never' && generatedTokens < most);
+    if (error) listener({ type: 'finish', reason: 'error', error, ...facts, generatedTokens });
+    else if (generatedTokens === most || reason === 'length') {
+      listener({ type: 'finish', reason: 'length', ...facts, generatedTokens });
+    } else {
+      const stop = request.parameters.stopTokenIds?.[0] ?? 1;
+      listener({
+        type: 'finish',
+        reason: 'stop',
+        stop,
+        ...facts,
+        generatedTokens: generatedTokens + 1,
+      });
+    }
+  }
+}
+
+/** Renders at once, on this thread; a test may slow it down. */
+export class DirectText implements TextLink {
+  delayMs = 0;
+
+  async run(job: TextJob): Promise<TextResult> {
+    await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+    if (job.kind === 'text') return { ids: tokenizer.encode(job.text), text: job.text };
+    const rendered = template.render(job.input);
+    return { ids: tokenizer.encodePrompt(rendered), text: rendered.text };
+  }
+
+  async close(): Promise<void> {}
+}
+
+/** The HTTP side on a free loopback port, with a scripted engine behind it. */
+export interface ScriptedServer {
+  readonly url: string;
+  readonly client: OpenAI;
+  readonly engine: ScriptedEngine;
+  readonly text: DirectText;
+  readonly context: ServerContext;
+  readonly log: Record<string, unknown>[];
+  close(): Promise<void>;
+}
+
+/** Starts it. */
+export async function startScripted(
+  settings: Partial<ServerContext['settings']> = {},
+): Promise<ScriptedServer> {
+  const engine = new ScriptedEngine();
+  const text = new DirectText();
+  const log: Record<string, unknown>[] = [];
+  const context: ServerContext = {
+    settings: {
+      servedModelNames: ['m3'],
+      maxBodyBytes: 2 ** 20,
+      keepAliveMs: 15_000,
+      apiKeys: [],
+      defaultTemplateKwargs: {},
+      logRequests: true,
+      ...settings,
+    },
+    engine,
+    text,
+    tokenizer,
+    markerIds: tokenizer.markerIds(),
+    defaults: { eosTokenIds: [1] },
+    metrics: new ServerMetrics('m3'),
+    logger: pino({ level: 'info' }, { write: (line) => log.push(JSON.parse(line)) }),
+    fingerprint: 'fp_test',
+    startedSeconds: 0,
+    active: new Set(),
+    info: {
+      vocabSize: 600,
+      maxModelLength: 100_000,
+      modelMaxLength: 100_000,
+      pageTokens: 16,
+      pages: 10_000,
+      report: {},
+    },
+    isDraining: false,
+  };
+  const app = makeApp(context);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  return {
+    url,
+    client: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 }),
+    engine,
+    text,
+    context,
+    log,
+    close: async () => {
+      app.server.closeAllConnections();
+      await app.close();
+    },
+  };
+}
