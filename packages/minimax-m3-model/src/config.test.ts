@@ -92,6 +92,9 @@ describe('parseModelConfig', () => {
     ['MODEL_CONFIG_RANGE', changed({ num_experts_per_tok: 9 }), 'at most'],
     ['MODEL_CONFIG_RANGE', changed({}, { sparse_num_index_heads: 4 }), 'KV group'],
     ['MODEL_CONFIG_RANGE', changed({}, { sparse_index_dim: 8 }), 'rotary width'],
+    ['MODEL_CONFIG_RANGE', changed({ head_dim: 1024 }), '512'],
+    ['MODEL_CONFIG_RANGE', changed({}, { sparse_topk_blocks: 2000 }), '1024'],
+    ['MODEL_CONFIG_RANGE', changed({}, { sparse_local_block: 0 }), 'from 1'],
     ['MODEL_CONFIG_RANGE', changed({}, { sparse_local_block: 5 }), 'forced blocks'],
     [
       'MODEL_CONFIG_RANGE',

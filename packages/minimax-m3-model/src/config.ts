@@ -6,6 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agreed, ConfigFields, required, show } from './config/config-fields.js';
+import { kernelLimits } from './config/kernel-limits.js';
 import { parseLayerKinds } from './config/layer-kinds.js';
 import type { ModelConfig, MoeConfig, SwigluConfig } from './config/model-config.js';
 import { parseSparseAttention } from './config/sparse-attention.js';
@@ -58,7 +59,7 @@ export function parseModelConfig(json: unknown): ModelConfig {
   checkQuantization(top);
 
   const layers = parseLayerKinds(text);
-  const headDim = text.integer('head_dim');
+  const headDim = text.integer('head_dim', 1, kernelLimits.headDim);
   const kvHeads = text.integer('num_key_value_heads');
   const rotaryDim = parseRotaryDim(text, headDim);
   const isMoe = layers.some(({ mlp }) => mlp === 'moe');
@@ -181,8 +182,8 @@ function parseSwiglu(text: ConfigFields): SwigluConfig {
 
 function parseMoe(text: ConfigFields): MoeConfig {
   const intermediate = text.integer('intermediate_size');
-  const experts = text.integer('num_local_experts');
-  const expertsPerToken = text.integer('num_experts_per_tok');
+  const experts = text.integer('num_local_experts', 1, kernelLimits.experts);
+  const expertsPerToken = text.integer('num_experts_per_tok', 1, kernelLimits.expertsPerToken);
   if (expertsPerToken > experts) {
     throw text.outOfRange('num_experts_per_tok', `at most \`num_local_experts\` (${experts})`);
   }

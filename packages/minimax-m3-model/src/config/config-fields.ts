@@ -41,20 +41,20 @@ export class ConfigFields {
     return this.has(name) ? new ConfigFields(this.raw(name), this.where(name)) : undefined;
   }
 
-  /** A whole number of at least `minimum`; undefined when absent. */
-  optionalInteger(name: string, minimum = 1): number | undefined {
+  /** A whole number from `minimum` to `maximum`; undefined when absent. */
+  optionalInteger(name: string, minimum = 1, maximum = 2 ** 31 - 1): number | undefined {
     const value = this.raw(name);
     if (value === undefined) return undefined;
     if (typeof value !== 'number') throw this.wrongType(name, 'a whole number');
-    if (!Number.isInteger(value) || value < minimum || value > 2 ** 31 - 1) {
-      throw this.outOfRange(name, `a whole number from ${minimum} to 2^31 - 1`);
+    if (!Number.isInteger(value) || value < minimum || value > maximum) {
+      throw this.outOfRange(name, `a whole number from ${minimum} to ${maximum}`);
     }
     return value;
   }
 
   /** A whole number that must be there. */
-  integer(name: string, minimum = 1): number {
-    return this.optionalInteger(name, minimum) ?? this.#missing(name);
+  integer(name: string, minimum = 1, maximum?: number): number {
+    return this.optionalInteger(name, minimum, maximum) ?? this.#missing(name);
   }
 
   /** A finite number above zero; undefined when absent. */

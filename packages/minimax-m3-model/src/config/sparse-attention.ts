@@ -1,6 +1,7 @@
 /** Geometry of the sparse layers, nested in `sparse_attention_config` or flat. */
 
 import { agreed, type ConfigFields, required } from './config-fields.js';
+import { kernelLimits } from './kernel-limits.js';
 import type { SparseAttentionConfig } from './model-config.js';
 
 /** Nested and flat name of each number. */
@@ -20,14 +21,14 @@ export function parseSparseAttention(
   nested?.expectOneOf('sparse_score_type', ['max'], 'a block scores as its best key');
   refuseIndexValues(text, nested);
   const localBlocks = agreed({
-    'sparse_attention_config.sparse_local_block': nested?.optionalInteger('sparse_local_block', 0),
-    [text.where('index_local_blocks')]: text.optionalInteger('index_local_blocks', 0),
+    'sparse_attention_config.sparse_local_block': nested?.optionalInteger('sparse_local_block'),
+    [text.where('index_local_blocks')]: text.optionalInteger('index_local_blocks'),
   });
   const sparse = {
     indexHeads: either(text, nested, spellings.indexHeads),
-    indexDim: either(text, nested, spellings.indexDim),
+    indexDim: either(text, nested, spellings.indexDim, kernelLimits.headDim),
     blockTokens: either(text, nested, spellings.blockTokens),
-    topkBlocks: either(text, nested, spellings.topkBlocks),
+    topkBlocks: either(text, nested, spellings.topkBlocks, kernelLimits.topkBlocks),
     initBlocks: nested?.optionalInteger('sparse_init_block', 0) ?? 0,
     localBlocks: localBlocks ?? 1,
   };
@@ -39,10 +40,11 @@ function either(
   text: ConfigFields,
   nested: ConfigFields | undefined,
   [nestedName, flatName]: readonly [string, string],
+  maximum?: number,
 ): number {
   const value = agreed({
-    [`sparse_attention_config.${nestedName}`]: nested?.optionalInteger(nestedName),
-    [text.where(flatName)]: text.optionalInteger(flatName),
+    [`sparse_attention_config.${nestedName}`]: nested?.optionalInteger(nestedName, 1, maximum),
+    [text.where(flatName)]: text.optionalInteger(flatName, 1, maximum),
   });
   return required(value, [nestedName, flatName]);
 }
