@@ -51,8 +51,9 @@ inline void add_values(float* acc, const float (*weights)[kTileKeys], const floa
   }
 }
 
-// Turns `count` scores of a row into exp(score * scale - new maximum). Returns the factor that brings
-// the row's earlier sums to the new maximum. Vectors behind `count` are left out: they would add 0.
+// Turns `count` scores of a row into exp(score * scale - new maximum). Returns the factor that
+// brings the row's earlier sums to the new maximum. Vectors behind `count` are left out: they would
+// add 0.
 inline float softmax_row(float* scores, float* largest, float* sums, int count, float scale) {
   const int end = padded_to_lanes(count);
   for (int j = 0; j < end; j += kLanes) {

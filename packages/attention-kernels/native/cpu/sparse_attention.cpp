@@ -1,5 +1,5 @@
-// Attention to the chosen blocks on the CPU: the walk of paged_attention (attend.h) over the list of
-// the token and KV head.
+// Attention to the chosen blocks on the CPU: the walk of paged_attention (attend.h) over the list
+// of the token and KV head.
 #include "attention_kernels/sparse_attention.h"
 
 #include "attend.h"

@@ -1,7 +1,7 @@
 // Four fp32 lanes in portable C++: the vector type of the baseline files.
 //
-// vector/avx2.h and vector/avx512.h define the same names for their instruction set. A file includes
-// exactly one of the three; all names have internal linkage, so the three never mix in the library.
+// vector/avx2.h and vector/avx512.h define the same names for their instruction set. A file
+// includes exactly one of the three; all names have internal linkage, so the three never mix.
 #ifndef ATTENTION_KERNELS_VECTOR_H
 #define ATTENTION_KERNELS_VECTOR_H
 

@@ -12,8 +12,8 @@ typedef struct BlockScoresParams {
   const int32_t* page_table;   /* r i32 [sequences, max_pages], page of block b; -1: score -inf */
   const int32_t* positions;    /* r i32 [total_tokens], absolute; negative: nothing is scored */
   const int32_t* sequence_ids; /* r i32 [total_tokens], row of page_table */
-  float* scores;               /* w f32 [tokens, index_heads, max_pages]; meant are the candidates of
-                                  tokens with more than topk_blocks; the rest is undefined */
+  float* scores;               /* w f32 [tokens, index_heads, max_pages]; defined for the
+                                  candidates of tokens with more than topk_blocks of them */
   int32_t first_token;         /* first row of this launch */
   int32_t tokens;              /* rows of this launch */
   int32_t index_heads;         /* heads of index_q, one selection each */

@@ -8,7 +8,7 @@
 typedef struct BlockTopkParams {
   const float* scores;      /* r f32 [tokens, index_heads, max_pages] of block_scores */
   const int32_t* positions; /* r i32 [total_tokens], absolute; negative: all -1 */
-  int32_t* blocks;          /* w i32 [index_heads, total_tokens, topk_blocks], ascending, left-packed, -1 */
+  int32_t* blocks;          /* w i32 [index_heads, total_tokens, topk_blocks], ascending, then -1 */
   int32_t first_token;      /* first row of this launch */
   int32_t tokens;           /* rows of this launch */
   int32_t total_tokens;     /* rows of positions and blocks */

@@ -10,7 +10,7 @@ typedef struct KvWriteParams {
   const void* k;        /* r bf16|f32 [tokens, kv_heads, head_dim], row stride k_stride */
   const void* v;        /* r bf16|f32 [tokens, kv_heads, head_dim], row stride v_stride */
   const void* index_k;  /* r? bf16|f32 [tokens, index_dim]; null: no index cache */
-  const int32_t* slots; /* r i32 [tokens], page * page_tokens + offset; outside the cache: skipped */
+  const int32_t* slots; /* r i32 [tokens], page * page_tokens + offset; else skipped */
   void* k_cache;        /* rw bf16|f32 [pages, page_tokens, kv_heads, head_dim] */
   void* v_cache;        /* rw bf16|f32 [pages, page_tokens, kv_heads, head_dim] */
   void* index_cache;    /* rw? bf16|f32 [pages, page_tokens, index_dim] */

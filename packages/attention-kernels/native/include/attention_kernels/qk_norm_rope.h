@@ -9,7 +9,7 @@
 typedef struct QkNormRopeParams {
   const void* q;              /* r bf16|f32 [tokens, heads, head_dim], row stride q_stride */
   const void* k;              /* r bf16|f32 [tokens, kv_heads, head_dim], row stride k_stride */
-  const void* index_q;        /* r? bf16|f32 [tokens, index_heads, index_dim]; null: no index pair */
+  const void* index_q;        /* r? bf16|f32 [tokens, index_heads, index_dim]; null: none */
   const void* index_k;        /* r? bf16|f32 [tokens, 1, index_dim]; null with index_q only */
   const void* q_weight;       /* r? bf16|f32 [head_dim], used as 1 + w; null: not normed */
   const void* k_weight;       /* r? bf16|f32 [head_dim], as q_weight */

@@ -10,7 +10,7 @@ typedef struct SparseAttentionParams {
   const void* q;                 /* r bf16|f32 [tokens, heads, head_dim] */
   const void* k_cache;           /* r bf16|f32 [pages, page_tokens, kv_heads, head_dim] */
   const void* v_cache;           /* r bf16|f32 [pages, page_tokens, kv_heads, head_dim] */
-  const int32_t* blocks;         /* r i32 [kv_heads, tokens, topk_blocks], ascending, -1 at the end */
+  const int32_t* blocks;         /* r i32 [kv_heads, tokens, topk_blocks], ascending, then -1 */
   const int32_t* page_table;     /* r i32 [sequences, max_pages], page of block b; -1: none */
   const int32_t* positions;      /* r i32 [tokens], absolute; negative: output 0 */
   const int32_t* sequence_ids;   /* r i32 [tokens], row of page_table */
