@@ -1,4 +1,5 @@
-// dequantize_mxfp8 on the CPU: the exported entries and their baseline build. Steps: body/dequantize_mxfp8.h.
+// dequantize_mxfp8 on the CPU: exported entries, baseline build. Steps:
+// body/dequantize_mxfp8.h.
 
 #include "body/dequantize_mxfp8.h"
 

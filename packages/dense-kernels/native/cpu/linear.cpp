@@ -3,8 +3,8 @@
 // The result is cut into units of 16 outputs x 64 tokens, spread over the threads. A unit walks its
 // weight rows once per 4 tokens while its 64 rows of x stay in L2; sums land in a small fp32 tile,
 // which is rounded once on the way out. Nothing about the cutting changes a result (dot_block.h).
-// Reads the weights once per 64 tokens; with one token it is bound by that read. With AMX, x is first
-// repacked into the workspace.
+// Reads the weights once per 64 tokens; with one token it is bound by that read. With AMX, x is
+// first repacked into the workspace.
 
 #include "dense_kernels/linear.h"
 

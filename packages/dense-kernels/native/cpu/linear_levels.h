@@ -10,8 +10,8 @@ enum class LinearX { kF32, kBf16 };
 DotBlockFunction linear_dot_avx2(LinearWeight weight, LinearX x);
 DotBlockFunction linear_dot_avx512(LinearWeight weight, LinearX x);
 
-// AMX, bf16 x only, null for f32 weights. It reads x from a packed copy: 16 tokens (the last group may
-// have fewer) take 16 * linear_packed_columns elements.
+// AMX, bf16 x only, null for f32 weights. It reads x from a packed copy: 16 tokens (the last group
+// may have fewer) take 16 * linear_packed_columns elements.
 typedef void (*PackedDotFunction)(const DotBlock* block, const uint16_t* packed);
 PackedDotFunction linear_dot_amx(LinearWeight weight);
 int64_t linear_packed_columns(int32_t in);

@@ -1,8 +1,8 @@
 // Scale bytes between row-major order and 128 x 4 tiles on the CPU. Bytes only, a few per cent of
 // the weights, done once at load: no vector build.
 //
-// A tile is 512 bytes: (row % 32) * 16 + (row % 128 / 32) * 4 + block % 4. Tiles of one 128-row band
-// follow each other along the blocks; bands follow each other along the rows.
+// A tile is 512 bytes: (row % 32) * 16 + (row % 128 / 32) * 4 + block % 4. Tiles of one 128-row
+// band follow each other along the blocks; bands follow each other along the rows.
 
 #include "dense_kernels/pack_mxfp8_scales.h"
 

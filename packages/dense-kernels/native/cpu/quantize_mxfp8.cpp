@@ -1,4 +1,5 @@
-// quantize_mxfp8 on the CPU: the exported entries and their baseline build. Steps: body/quantize_mxfp8.h.
+// quantize_mxfp8 on the CPU: exported entries, baseline build. Steps:
+// body/quantize_mxfp8.h.
 
 #include "body/quantize_mxfp8.h"
 

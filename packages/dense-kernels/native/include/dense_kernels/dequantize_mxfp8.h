@@ -1,4 +1,5 @@
-/* MXFP8 rows back to f32 (exact) or bf16 (exact for scale bytes 3 to 246). docs/dequantize-mxfp8.md */
+/* MXFP8 rows back to f32 (exact) or bf16 (exact for scale bytes 3 to 246).
+ * docs/dequantize-mxfp8.md */
 #ifndef DENSE_KERNELS_DEQUANTIZE_MXFP8_H
 #define DENSE_KERNELS_DEQUANTIZE_MXFP8_H
 

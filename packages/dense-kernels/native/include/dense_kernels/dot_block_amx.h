@@ -161,8 +161,8 @@ inline bool amx_scale_shifts(const uint8_t* scales, __mmask16 mask, uint32_t* sh
   return _mm512_mask_cmpgt_epu32_mask(mask, from_least, _mm512_set1_epi32(236)) == 0;
 }
 
-/* 32 normal codes as scaled bf16: sign, exponent and mantissa move into place, one addition sets the
- * exponent. */
+/* 32 normal codes as scaled bf16: sign, exponent and mantissa move into place, one addition sets
+ * the exponent. */
 inline __m512i amx_decode_normal(const uint8_t* codes, uint32_t shift) {
   const __m512i wide =
       _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes)));
@@ -187,8 +187,8 @@ struct AmxScratch {
   uint32_t bad_rows; /* bit r: row r has to be computed otherwise */
 };
 
-/* 64 codes of row r as scaled bf16. Zeros, subnormals and NaN, together one vector in a hundred of a
- * trained layer, take the way through the tables. */
+/* 64 codes of row r as scaled bf16. Zeros, subnormals and NaN, together one vector in a hundred of
+ * a trained layer, take the way through the tables. */
 inline void amx_decode_row(const uint8_t* codes, __mmask64 mask, const uint32_t* shifts, int r,
                            uint16_t (*tiles)[kAmxRows * kAmxStep], AmxScratch* s) {
   uint16_t* first = tiles[0] + r * kAmxStep;

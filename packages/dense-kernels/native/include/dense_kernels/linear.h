@@ -23,9 +23,9 @@
 typedef struct LinearParams {
   const void* x;      /* r f32|bf16 [tokens, in] rows dense, x_stride apart */
   const void* weight; /* r f32|bf16|e4m3 [out, in] dense */
-  const void* scales; /* r? e8m0 [out, in / 32] of the next 32 weights; null unless the weight is e4m3 */
+  const void* scales; /* r? e8m0 [out, in / 32] null unless the weight is e4m3 */
   void* y;            /* w f32|bf16 [tokens, out] rows dense, y_stride apart */
-  void* workspace;    /* rw? u8 [workspace bytes of the plan] x repacked; null: the plan wants none */
+  void* workspace;    /* rw? u8 [workspace bytes of the plan] x repacked, if planned */
   int64_t x_stride;   /* elements from one row of x to the next */
   int64_t y_stride;   /* elements from one row of y to the next */
   int32_t tokens;     /* rows of x and y */
