@@ -36,12 +36,19 @@ export function probeSync(): readonly BackendReport[] {
 
 function unloadable(error: unknown): readonly BackendReport[] {
   const reason = BackendUnavailableError.isInstance(error) ? error.reason : 'NO_ADDON';
-  const detail = error instanceof Error ? error.message : String(error);
+  const detail = withoutHint(error);
   const report = { usable: false, reason, detail, addonVersion: '', napi: napiVersion() };
   return [
     { backend: 'cpu', ...report },
     { backend: 'cuda', ...report },
   ];
+}
+
+/** Whoever reports the reason adds its hint. */
+function withoutHint(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const end = BackendUnavailableError.isInstance(error) && error.hint ? `. ${error.hint}.` : '.';
+  return error.message.endsWith(end) ? error.message.slice(0, -end.length) : error.message;
 }
 
 function napiVersion(): number {

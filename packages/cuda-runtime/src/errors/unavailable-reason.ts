@@ -1,7 +1,7 @@
 /** Why a backend cannot be used, and the next step for each reason (specification 2.6). */
 export const unavailableHints = {
   NO_ADDON:
-    'Install the optional dependencies of @altstream/cuda-runtime, or build it: `pnpm run build:native` in the package',
+    'Install the optional dependencies (`npm install --include=optional`; remove node_modules and a lock file that was made on another platform first), or build in the folder of @altstream/cuda-runtime (`npx cmake-js compile`), or name a built file in CUDA_RUNTIME_BINARY',
   NODE_TOO_OLD: 'Upgrade Node: Node-API 8 is needed',
   LIBC: 'Use another platform package, or build from source on this machine',
   BUILT_WITHOUT_CUDA: 'Rebuild the addon on a machine with the CUDA toolkit (CRT_CUDA=ON)',
