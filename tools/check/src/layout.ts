@@ -84,14 +84,20 @@ function packages(tree: Tree): Finding[] {
   return findings;
 }
 
-/** An idea is a stem: `topk.ts`, `topk.plan.ts` and `topk.test.ts` are one. */
+/**
+ * An idea is a stem: `topk.ts`, `topk.plan.ts` and `topk.test.ts` are one, and so are the instruction
+ * sets of a kernel. Folders of errors are left out: there one class a file is the rule.
+ */
 function folders(tree: Tree): Finding[] {
   const ideas = new Map<string, Set<string>>();
-  const counted = tree.files.filter((file) => !/fixtures|bench\/results|\.changeset/.test(file));
+  const counted = tree.files.filter(
+    (file) => !/fixtures|bench\/results|\.changeset|\/errors\//.test(file),
+  );
   for (const path of counted) {
     const slash = path.lastIndexOf('/');
     const folder = path.slice(0, slash);
-    const stem = path.slice(slash + 1).split('.')[0] ?? '';
+    const name = path.slice(slash + 1).split('.')[0] ?? '';
+    const stem = name.replace(/_(avx2|avx512|amx)$/, '');
     ideas.set(folder, (ideas.get(folder) ?? new Set()).add(stem));
   }
   return [...ideas]
