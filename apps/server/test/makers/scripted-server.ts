@@ -23,6 +23,8 @@ export interface Script {
   readonly text: string;
   /** How it ends; a `length` may come in the middle of anything. Default `stop`. */
   readonly reason?: 'stop' | 'length' | 'never';
+  /** Milliseconds before the first token. Default 0. */
+  readonly waitMs?: number;
   /** Ends with this error after the text instead. */
   readonly error?: WireError;
   /** Refuses the request with this error. */
@@ -98,6 +100,7 @@ export class ScriptedEngine implements EngineLink {
     const most = request.parameters.maxTokens ?? Number.POSITIVE_INFINITY;
     const facts = { promptTokens: request.prompt.length };
     let generatedTokens = 0;
+    if (script.waitMs) await new Promise((resolve) => setTimeout(resolve, script.waitMs));
     do {
       for (const id of ids) {
         if (generatedTokens === most) break;
@@ -106,7 +109,7 @@ export class ScriptedEngine implements EngineLink {
         generatedTokens += 1;
         listener({ type: 'token', id, logprob: -id / 100, top: [] });
       }
-    } while (reason === 'never' && generatedTokens < most);
+    } while (reason === 'never' && ids.length > 0 && generatedTokens < most);
     if (error) listener({ type: 'finish', reason: 'error', error, ...facts, generatedTokens });
     else if (generatedTokens === most || reason === 'length') {
       listener({ type: 'finish', reason: 'length', ...facts, generatedTokens });
