@@ -38,7 +38,10 @@ export function runChild(
     child.stderr.on('data', keep);
     const timer = setTimeout(() => {
       output += `\nended after ${timeoutMs} ms`;
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      if (child.pid !== undefined) endGroup(child.pid);
+      // Whoever left the group may hold the outputs open.
+      child.stdout.destroy();
+      child.stderr.destroy();
     }, timeoutMs);
     child.once('error', (error) => {
       clearTimeout(timer);
@@ -49,4 +52,13 @@ export function runChild(
       resolve({ code: code ?? -1, output });
     });
   });
+}
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    // It ended by itself in the meantime.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
