@@ -1,0 +1,112 @@
+// What the engine itself costs: decode steps of a model that costs next to nothing. With `--save`
+// the rows go to bench/results/ in the format that tools/bench compares.
+//
+//   node --import tsx --conditions=@altstream/source packages/engine/bench/engine-overhead.bench.ts
+
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { open, type Runtime } from '@altstream/cuda-runtime';
+import { Engine, type GenerationEvent, MarkovModel } from '../src/index.js';
+
+interface Row {
+  readonly case: { readonly rows: number; readonly path: 'graph' | 'eager' };
+  readonly right: boolean;
+  /** Median of a step, from one token of a sequence to its next. */
+  readonly us?: number;
+  readonly p95Us?: number;
+  readonly tokensPerSecond?: number;
+}
+
+const vocab = 256;
+const tokensEach = 1000;
+
+const runtime = await open({ backend: 'cpu' });
+const logits = new Float32Array(vocab * vocab);
+for (let id = 0; id < vocab; id += 1) logits[id * vocab + ((id + 1) % vocab)] = 50;
+const model = await MarkovModel.create(runtime, logits, { maxPositions: 2048 });
+const rows: Row[] = [];
+for (const count of [1, 8, 64]) {
+  for (const path of ['graph', 'eager'] as const) rows.push(await measure(count, path));
+}
+model.dispose();
+report(runtime, rows);
+await runtime.dispose();
+
+async function measure(count: number, path: Row['case']['path']): Promise<Row> {
+  const engine = await Engine.create({
+    model,
+    maxSequences: count,
+    graphSizes: path === 'graph' ? [count] : [],
+    maxPartialPrefills: count,
+    pages: count * 128,
+  });
+  await Promise.all(Array.from({ length: count }, () => follow(engine, 100)));
+  const started = performance.now();
+  const all = await Promise.all(Array.from({ length: count }, () => follow(engine, tokensEach)));
+  const seconds = (performance.now() - started) / 1000;
+  await engine.close();
+  const right = all.every(({ ids }) => ids.every((id, index) => id === (index + 8) % vocab));
+  if (!right) return { case: { rows: count, path }, right };
+  const gaps = (all[0]?.gapsUs ?? []).sort((a, b) => a - b);
+  const at = (share: number): number => gaps[Math.floor(gaps.length * share)] ?? Number.NaN;
+  return {
+    case: { rows: count, path },
+    right,
+    us: round(at(0.5)),
+    p95Us: round(at(0.95)),
+    tokensPerSecond: Math.round((count * tokensEach) / seconds),
+  };
+}
+
+async function follow(engine: Engine, maxTokens: number) {
+  const ids: number[] = [];
+  const gapsUs: number[] = [];
+  let last = Number.NaN;
+  const events: AsyncIterable<GenerationEvent> = engine.generate([7], {
+    temperature: 0,
+    maxTokens,
+  });
+  for await (const event of events) {
+    if (event.type !== 'token') continue;
+    ids.push(event.id);
+    const now = performance.now();
+    if (!Number.isNaN(last)) gapsUs.push((now - last) * 1000);
+    last = now;
+  }
+  return { ids, gapsUs };
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}
+
+function report({ backend }: Runtime, results: readonly Row[]): void {
+  const lines = results.map(({ case: { rows: count, path }, us, p95Us, tokensPerSecond, right }) =>
+    [count, path, right ? us : 'WRONG', p95Us ?? '', tokensPerSecond ?? '']
+      .map((cell) => String(cell).padStart(10))
+      .join(' '),
+  );
+  const head = ['rows', 'path', 'us/step', 'p95', 'tokens/s'].map((name) => name.padStart(10));
+  process.stdout.write(`${[head.join(' '), ...lines].join('\n')}\n`);
+  if (results.some(({ right }) => !right)) process.exitCode = 1;
+  if (!process.argv.includes('--save')) return;
+  const device = `${backend} ${cpus()[0]?.model.trim() ?? 'unknown'}`;
+  const folder = new URL('./results/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
+  const file = {
+    bench: 'engine-overhead',
+    device,
+    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
+    command:
+      'node --import tsx --conditions=@altstream/source packages/engine/bench/engine-overhead.bench.ts --save',
+    date: new Date().toISOString().slice(0, 10),
+    ceilings: {},
+    rows: results,
+  };
+  const name = device.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  writeFileSync(
+    new URL(`${name}-engine-overhead.json`, folder),
+    `${JSON.stringify(file, null, 2)}\n`,
+  );
+}
