@@ -48,6 +48,24 @@ describe('the ranks of a tensor-parallel model together equal the whole model', 
   });
 });
 
+describe('the shared expert over ranks', () => {
+  it.each(['separate', 'fused'] as const)('is counted once when %s', async (sharedExpert) => {
+    const directory = await folder({ model: 'T32', mxfp8: true });
+    const whole = await load({ directory });
+    const tokens = hashTokens(9, 256);
+    const [expected = []] = await new Session(whole, 1, 9).run([{ sequence: 0, tokens }]);
+    const ranks = [];
+    for (const rank of [0, 1]) {
+      const communicator = new RepeatingCommunicator();
+      const tensorParallel = { rank, size: 2 };
+      const model = await load({ directory, tensorParallel, communicator, sharedExpert });
+      ranks.push({ model, communicator });
+    }
+    const { logits } = await runRanks(ranks, tokens);
+    expect(worst(logits[1]?.at(-1) ?? [], expected.at(-1) ?? [])).toBeLessThan(1e-4);
+  });
+});
+
 describe('one rank alone', () => {
   it('runs without a communicator, and says that its sums are partial', async () => {
     const directory = await folder({ model: 'T32', mxfp8: true });
