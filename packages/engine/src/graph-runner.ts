@@ -1,10 +1,10 @@
 import type { GraphExec, Stream, Tensor } from '@altstream/cuda-runtime';
 import { Workspace } from '@altstream/cuda-runtime';
 import type { CausalModel, ModelCache } from './model.js';
-import type { SampledToken } from './sampled-token.js';
 import { readLogprobs, type Sampled, Sampler } from './sampler.js';
 import type { Sequence } from './sequence.js';
-import { StepInputs } from './step-inputs.js';
+import type { SampledToken } from './step/sampled-token.js';
+import { StepInputs } from './step/step-inputs.js';
 
 /** What the decode runner is made of. */
 export interface GraphRunnerOptions {

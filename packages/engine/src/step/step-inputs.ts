@@ -1,6 +1,6 @@
 import { type Device, type Stream, Tensor } from '@altstream/cuda-runtime';
-import type { ModelBatch } from './model.js';
-import type { Sequence } from './sequence.js';
+import type { ModelBatch } from '../model.js';
+import type { Sequence } from '../sequence.js';
 
 /** Largest batch that a set of inputs can hold. */
 export interface StepCapacity {

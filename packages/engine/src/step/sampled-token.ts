@@ -1,4 +1,4 @@
-import type { TokenLogprob } from './generation-event.js';
+import type { TokenLogprob } from '../generation-event.js';
 
 /** A token that a step chose for a sequence. */
 export interface SampledToken {
