@@ -3,10 +3,9 @@
 // the CPU backend.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, hostname, tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { open } from '@altstream/cuda-runtime';
+import { type Device, open } from '@altstream/cuda-runtime';
 import { writeHashCheckpoint } from '@altstream/hash-checkpoint';
 import { MiniMaxM3Model } from '../src/index.js';
 import { argmax, Session } from '../test/makers/session.js';
@@ -24,6 +23,7 @@ const models = ['T128', 'T128-mxfp8'] as const;
 const dtypes = ['bfloat16', 'float32'] as const;
 
 const rows: Row[] = [];
+let device = '';
 for (const name of models)
   for (const dtype of dtypes) rows.push(...(await benchModel(name, dtype)));
 report(rows);
@@ -40,6 +40,7 @@ async function benchModel(name: string, dtype: 'bfloat16' | 'float32'): Promise<
   try {
     await writeHashCheckpoint({ model: 'T128', directory, mxfp8: name.endsWith('mxfp8') });
     const model = await MiniMaxM3Model.load({ runtime, directory, dtype });
+    device = deviceName(model.device);
     const facts = { model: name, dtype };
     const tokens = golden.token_ids;
     const session = new Session(model, 8, 1024);
@@ -95,7 +96,6 @@ async function timed(right: boolean, tokens: number, run: () => Promise<unknown>
 }
 
 function report(all: readonly Row[]): void {
-  const device = `${cpus()[0]?.model ?? 'cpu'} (${cpus().length} cores)`;
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
   const lines = all.map(({ case: facts, us, tokensPerSecond, right }) => {
     const what = Object.entries(facts).map(([key, value]) => `${key}=${value}`);
@@ -103,15 +103,20 @@ function report(all: readonly Row[]): void {
     const rate = tokensPerSecond === undefined ? '–' : `${tokensPerSecond.toFixed(0)} tokens/s`;
     return `${what.join(' ').padEnd(66)} ${time.padStart(12)} ${rate.padStart(16)}  ${right ? 'yes' : 'NO'}`;
   });
-  process.stdout.write(`model · cpu · ${device} · commit ${commit}\n${lines.join('\n')}\n`);
+  process.stdout.write(`model · ${device} · commit ${commit}\n${lines.join('\n')}\n`);
   if (all.some(({ right }) => !right)) process.exitCode = 1;
   if (!process.argv.includes('--save')) return;
-  const folder = fileURLToPath(new URL('./results/', import.meta.url));
-  mkdirSync(folder, { recursive: true });
-  const command = 'node --conditions=@altstream/source --import tsx bench/model.bench.ts --save';
-  const date = new Date().toISOString();
-  const content = { bench: 'model', device, commit, command, date, rows: all };
-  writeFileSync(`${folder}${hostname()}-model.json`, `${JSON.stringify(content, null, 2)}\n`);
+  const stem = device.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  const file = new URL(`results/${stem}-model.json`, import.meta.url);
+  const given = process.argv.slice(2).join(' ');
+  const command = `tsx --conditions=@altstream/source bench/model.bench.ts ${given}`;
+  const head = { bench: 'model', device, commit, command, date: new Date().toISOString() };
+  mkdirSync(new URL('.', file), { recursive: true });
+  writeFileSync(file, `${JSON.stringify({ ...head, rows: all }, null, 1)}\n`);
+}
+
+function deviceName({ limits }: Device): string {
+  return `${cpus()[0]?.model ?? 'cpu'} ${limits.cpuLevel} x${limits.processors}`;
 }
 
 function readGolden(name: string): { token_ids: number[]; argmax: number[] } {
