@@ -4,21 +4,38 @@ import type { Stream } from '@altstream/cuda-runtime';
 export interface BenchCase {
   /** What is varied, printed and saved. */
   readonly case: Readonly<Record<string, string | number>>;
-  /** Bytes that memory must move at least, for the floor. */
-  readonly bytes: number;
+  /** Bytes that memory must move at least, for the floor and GB/s; left out where nobody knows. */
+  readonly bytes?: number;
   /** Multiplications and additions, where they matter. */
   readonly flops?: number;
-  /** Uploads inputs; `run` enqueues one call, `check` throws unless what it wrote is right. */
-  prepare(stream: Stream): Promise<{ run(): void; check(): Promise<void> }>;
+  /** Tokens that one call answers, where a rate of tokens says more than a time. */
+  readonly tokens?: number;
+  /** Uploads inputs. */
+  prepare(stream: Stream): Promise<PreparedCase>;
 }
 
-/** A measured line; one whose check failed has no time. */
+/** A case whose inputs are on the device. */
+export interface PreparedCase {
+  /** Enqueues one call. A promise means that the call waits itself, and that is timed too. */
+  run(): unknown;
+  /** Throws unless what `run` wrote is right. */
+  check(): Promise<void>;
+  /** Other ways to the same result by name, timed like `run`. */
+  readonly peers?: Readonly<Record<string, () => unknown>>;
+}
+
+/** A measured line, times in microseconds; one whose check failed has no time. */
 export interface BenchRow {
   readonly case: BenchCase['case'];
+  /** Median. */
   readonly us?: number;
   readonly p95Us?: number;
+  /** Time that moving `bytes` takes at the ceiling. */
   readonly floorUs?: number;
+  readonly gbps?: number;
   readonly gflops?: number;
+  readonly tokensPerSecond?: number;
+  /** Medians of the peers. */
   readonly peers?: Readonly<Record<string, number>>;
   readonly right: boolean;
 }
@@ -26,10 +43,17 @@ export interface BenchRow {
 /** What a saved bench holds (DESIGN §10). */
 export interface BenchResult {
   readonly bench: string;
+  /** On the CPU with its level and the threads that the backend used. */
   readonly device: string;
   readonly commit: string;
+  /** What to type in the package's folder for the same run. */
   readonly command: string;
   readonly date: string;
+  /** One minute's load average at the start of the run. */
+  readonly load?: number;
+  /** Cores that other processes kept busy while this bench ran. */
+  readonly othersBusy?: number;
+  /** TB/s that as many threads reached. */
   readonly ceilings?: Readonly<Record<string, number>>;
   readonly rows: readonly BenchRow[];
 }

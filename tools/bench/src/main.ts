@@ -1,31 +1,51 @@
-// `pnpm bench [filter…] [--save]`: runs the benches whose path holds one of the filters (all without),
-// each in a process of its own, one after the other. Every bench checks before it times.
+// `pnpm bench [filter…] [--save] [--threads N] [--backend cpu]`: runs the benches whose path holds one
+// of the filters (all without), each in a process of its own, one after the other. Every bench checks
+// before it times. The flags go to each bench.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { splitArguments } from './arguments.js';
+import { loadWarning, startLoad, withStartLoad } from './machine-load.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const filters = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
-const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
+const { filters, flags } = splitArguments(process.argv.slice(2));
+const load = startLoad();
+const warning = loadWarning({ load });
+if (warning) process.stdout.write(`${warning}\n`);
 
-const failed: string[] = [];
-for (const file of benches()) {
+const files = benches();
+if (files.length === 0) process.stdout.write(`no bench has ${filters.join(' or ')} in its path\n`);
+const started = performance.now();
+const failed = files.filter((file) => !passes(file));
+process.stdout.write(`\n${files.length} benches in ${seconds(started)}\n`);
+for (const file of failed) process.stdout.write(`failed: ${relative(root, file)}\n`);
+process.exitCode = failed.length === 0 && files.length > 0 ? 0 : 1;
+
+function passes(file: string): boolean {
   const folder = dirname(dirname(file));
   process.stdout.write(`\n── ${basename(folder)} ──\n`);
   const args = ['--conditions=@altstream/source', '--import', 'tsx', file, ...flags];
-  const { status } = spawnSync(process.execPath, args, { cwd: folder, stdio: 'inherit' });
-  if (status !== 0) failed.push(file);
+  const options = { cwd: folder, stdio: 'inherit', env: withStartLoad(load) } as const;
+  const begin = performance.now();
+  const { status } = spawnSync(process.execPath, args, options);
+  process.stdout.write(`${basename(file, '.bench.ts')} took ${seconds(begin)}\n`);
+  return status === 0;
 }
-for (const file of failed) process.stdout.write(`failed: ${file.slice(root.length)}\n`);
-process.exitCode = failed.length === 0 ? 0 : 1;
+
+function seconds(since: number): string {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}
 
 function benches(): string[] {
   return ['packages', 'apps']
     .flatMap((top) => readdirSync(join(root, top)).map((name) => join(root, top, name, 'bench')))
     .flatMap((folder) => listBenches(folder))
-    .filter((file) => filters.length === 0 || filters.some((filter) => file.includes(filter)));
+    .filter((file) => {
+      const path = relative(root, file);
+      return filters.length === 0 || filters.some((filter) => path.includes(filter));
+    });
 }
 
 function listBenches(folder: string): string[] {

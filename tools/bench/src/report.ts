@@ -1,78 +1,86 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import type { Device } from '@altstream/cuda-runtime';
+import type { Runtime } from '@altstream/cuda-runtime';
 import type { BenchResult, BenchRow } from './bench-case.js';
+import type { MachineLoad } from './machine-load.js';
 import { readResult } from './results.js';
+import { table } from './table.js';
 
 /** A finished run. */
 export interface BenchRunFacts {
   readonly bench: string;
   readonly from: string;
-  readonly device: Device;
+  readonly runtime: Runtime;
+  readonly machine: MachineLoad;
   readonly ceilings: Readonly<Record<string, number>>;
   readonly rows: readonly BenchRow[];
   readonly save: boolean;
 }
 
-/** Prints the rows beside the saved ones, and saves them if asked to. */
-export function report({ bench, from, device, ceilings, rows, save }: BenchRunFacts): void {
-  const { sm, cpuLevel, processors } = device.limits;
-  const name = sm === '' ? `${cpus()[0]?.model ?? 'cpu'} ${cpuLevel} x${processors}` : device.name;
-  const file = new URL(`results/${slug(name)}-${bench}.json`, from);
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-  const given = process.argv.slice(2).join(' ');
+/** Prints the rows beside the saved ones, and saves them if asked to and all are right. */
+export function report(facts: BenchRunFacts): void {
+  const { bench, from, runtime, machine, ceilings, rows, save } = facts;
+  const device = deviceName(runtime);
+  const file = new URL(`results/${slug(device)}-${bench}.json`, from);
   const result: BenchResult = {
     bench,
-    device: name,
-    commit,
-    command: `tsx --conditions=@altstream/source bench/${bench}.bench.ts ${given}`.trim(),
+    device,
+    commit: commitOf(new URL('.', from)),
+    command: commandOf(bench, process.argv.slice(2), process.env),
     date: new Date().toISOString(),
+    ...machine,
     ceilings,
     rows,
   };
   process.stdout.write(table(result, readResult(file)));
   if (!save) return;
+  if (rows.some(({ right }) => !right)) {
+    process.stderr.write(`${bench}: a row is wrong, nothing is saved\n`);
+    return;
+  }
   mkdirSync(new URL('.', file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
 }
 
-/** A run as text; `saved` is the run to compare with. */
-export function table(result: BenchResult, saved?: BenchResult): string {
-  const ceilings = Object.entries(result.ceilings ?? {}).map(
-    ([name, value]) => `${name} ${value.toFixed(4)}`,
+/** The threads that the CPU backend uses; not those of the machine. */
+export function threadsOf(runtime: Runtime): number {
+  const { threads } = runtime.describe().details;
+  return typeof threads === 'number' ? threads : runtime.device().limits.processors;
+}
+
+/** What to type for the same run: variables that change what runs belong to it. */
+export function commandOf(
+  bench: string,
+  given: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const variables = ['CUDA_RUNTIME_CPU_LEVEL', 'CUDA_RUNTIME_CPU_THREADS'].flatMap((name) =>
+    environment[name] ? [`${name}=${environment[name]}`] : [],
   );
-  const head = [result.bench, result.device, `commit ${result.commit}`, ...ceilings].join(' · ');
-  const width = Math.max(4, ...result.rows.map((row) => label(row).length));
-  const columns = ['µs', 'p95', 'floor µs', 'of floor', 'GFLOP/s', 'vs saved', 'right'];
-  const lines = result.rows.map((row) => line(row, width, before(saved, row)));
-  const titles = ['case'.padEnd(width), ...columns.map((title) => title.padStart(10))].join('');
-  return `${[head, titles, ...lines].join('\n')}\n`;
+  const file = `bench/${bench}.bench.ts`;
+  return [...variables, 'tsx --conditions=@altstream/source', file, ...given].join(' ');
 }
 
-function line(row: BenchRow, width: number, old: number | undefined): string {
-  const { us, p95Us, floorUs, gflops, right } = row;
-  const cells = [
-    us?.toFixed(2),
-    p95Us?.toFixed(2),
-    floorUs?.toFixed(2),
-    us && floorUs ? `${Math.round((100 * floorUs) / us)} %` : undefined,
-    gflops?.toFixed(1),
-    us && old ? `${(old / us).toFixed(2)}x` : undefined,
-    right ? 'yes' : 'NO',
-  ];
-  return [label(row).padEnd(width), ...cells.map((cell) => (cell ?? '–').padStart(10))].join('');
+function deviceName(runtime: Runtime): string {
+  const { name, limits } = runtime.device();
+  if (limits.sm !== '') return name;
+  return `${cpus()[0]?.model ?? 'cpu'} ${limits.cpuLevel} x${threadsOf(runtime)}`;
 }
 
-function before(saved: BenchResult | undefined, { case: values }: BenchRow): number | undefined {
-  const key = JSON.stringify(values);
-  return saved?.rows.find((row) => JSON.stringify(row.case) === key)?.us;
+/** The commit, with a plus if sources differ from it; a machine with a bundle has no git. */
+function commitOf(folder: URL): string {
+  const sources = [':(top)packages/*/src', ':(top)packages/*/native', '.', ':(exclude)results'];
+  try {
+    const changed = git(folder, ['status', '--porcelain', '-uno', '--', ...sources]);
+    return `${git(folder, ['rev-parse', '--short', 'HEAD'])}${changed === '' ? '' : '+'}`;
+  } catch {
+    return 'unknown';
+  }
 }
 
-function label({ case: values }: BenchRow): string {
-  return Object.entries(values)
-    .map(([key, value]) => `${key} ${value}`)
-    .join('  ');
+function git(cwd: URL, args: readonly string[]): string {
+  return execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trim();
 }
 
 function slug(name: string): string {

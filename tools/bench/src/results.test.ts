@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { BenchResult, BenchRow } from './bench-case.js';
 import { plotSvg } from './plot.js';
-import { table } from './report.js';
+
 import { compare, readResult } from './results.js';
 
 function result(rows: readonly BenchRow[]): BenchResult {
@@ -29,16 +29,6 @@ describe('saved benches', () => {
     writeFileSync(file, JSON.stringify(result([{ case: { tokens: 7 }, right: false }])));
     expect(() => readResult(pathToFileURL(file))).toThrow(/wrong row: \{"tokens":7\}/);
     expect(readResult(pathToFileURL(`${file}.none`))).toBeUndefined();
-  });
-
-  it('print a wrong row without a time, and a speed-up against the saved run', () => {
-    const text = table(
-      result([row(1, 4), { case: { tokens: 2 }, right: false }]),
-      result([row(1, 8)]),
-    );
-    const [, , first = '', second = ''] = text.split('\n');
-    expect(first).toMatch(/tokens 1 +4\.00 .* 2\.00x +yes$/);
-    expect(second).toMatch(/tokens 2 +– .* NO$/);
   });
 
   it('are drawn as one SVG without anything from outside', () => {

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { BenchResult } from './bench-case.js';
+import type { BenchResult, BenchRow } from './bench-case.js';
 
 /** A saved run; undefined if there is none. A file with a wrong row is refused. */
 export function readResult(file: URL): BenchResult | undefined {
@@ -14,6 +14,12 @@ export function readResult(file: URL): BenchResult | undefined {
   return result;
 }
 
+/** The row of a run whose case is the same. */
+export function sameCase(result: BenchResult | undefined, row: BenchRow): BenchRow | undefined {
+  const key = JSON.stringify(row.case);
+  return result?.rows.find((other) => JSON.stringify(other.case) === key);
+}
+
 /** One case in two runs. */
 export interface Comparison {
   readonly label: string;
@@ -26,10 +32,10 @@ export function compare(
   before: BenchResult,
   after: BenchResult,
 ): { readonly rows: readonly Comparison[]; readonly geometricMean: number } {
-  const rows = after.rows.flatMap(({ case: values, us }) => {
-    const key = JSON.stringify(values);
-    const old = before.rows.find((row) => JSON.stringify(row.case) === key)?.us;
-    return us && old ? [{ label: key, before: old, after: us }] : [];
+  const rows = after.rows.flatMap((row) => {
+    const old = sameCase(before, row)?.us;
+    const label = JSON.stringify(row.case);
+    return row.us && old ? [{ label, before: old, after: row.us }] : [];
   });
   const logs = rows.map((row) => Math.log(row.before / row.after));
   const mean = logs.reduce((sum, one) => sum + one, 0) / Math.max(1, logs.length);

@@ -1,9 +1,10 @@
-import { parseArgs } from 'node:util';
 import { open, type Runtime, type Stream } from '@altstream/cuda-runtime';
-import type { BenchCase, BenchRow } from './bench-case.js';
+import type { BenchCase, BenchRow, PreparedCase } from './bench-case.js';
 import { type Ceiling, copyCeiling } from './ceilings.js';
+import { watchMachine } from './machine-load.js';
 import { measure } from './measure.js';
-import { report } from './report.js';
+import { report, threadsOf } from './report.js';
+import { runOptions } from './run-options.js';
 
 /** Where a bench lives and what it needs. */
 export interface BenchSetting {
@@ -13,7 +14,7 @@ export interface BenchSetting {
   readonly from: string;
   /** Loads the kernels that the cases use. */
   readonly load: (runtime: Runtime) => Promise<unknown>;
-  /** Default: one thread's copy bandwidth. */
+  /** Default: the copy bandwidth of as many threads as the backend uses. */
   readonly ceiling?: Ceiling;
 }
 
@@ -22,27 +23,22 @@ export interface BenchSetting {
  * `--save` keeps the rows in `results/` beside the bench. A wrong row has no time and fails the run.
  */
 export async function runBench(setting: BenchSetting, cases: readonly BenchCase[]): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      backend: { type: 'string', default: 'auto' },
-      threads: { type: 'string' },
-      save: { type: 'boolean', default: false },
-    },
-  });
-  const threads = values.threads === undefined ? {} : { cpu: { threads: Number(values.threads) } };
-  const runtime = await open({ backend: backendOf(values.backend), ...threads });
+  const options = runOptions(process.argv.slice(2));
+  const whatElse = watchMachine();
+  const runtime = await open(options.open);
   try {
     await setting.load(runtime);
-    const device = runtime.device();
-    const { name, measure: measureCeiling } = setting.ceiling ?? copyCeiling;
+    const ceiling = setting.ceiling ?? copyCeiling;
     const isCpu = runtime.backend === 'cpu';
-    const tbps = isCpu ? await measureCeiling(device.limits.processors) : undefined;
-    const stream = device.createStream({ name: setting.bench });
+    const tbps = isCpu ? await ceiling.measure(threadsOf(runtime)) : undefined;
+    const stream = runtime.device().createStream({ name: setting.bench });
     const rows: BenchRow[] = [];
     for (const one of cases) rows.push(await runCase(one, stream, tbps));
     stream.dispose();
-    const ceilings = tbps === undefined ? {} : { [name]: tbps };
-    report({ ...setting, device, ceilings, rows, save: values.save });
+    const ceilings = tbps === undefined ? {} : { [ceiling.name]: tbps };
+    const { bench, from } = setting;
+    const machine = whatElse();
+    report({ bench, from, runtime, machine, ceilings, rows, save: options.save });
     if (rows.some(({ right }) => !right)) process.exitCode = 1;
   } finally {
     await runtime.dispose();
@@ -50,8 +46,8 @@ export async function runBench(setting: BenchSetting, cases: readonly BenchCase[
 }
 
 async function runCase(one: BenchCase, stream: Stream, tbps?: number): Promise<BenchRow> {
-  const { run, check } = await one.prepare(stream);
-  run();
+  const { run, check, peers } = await one.prepare(stream);
+  await run();
   try {
     await check();
   } catch (error) {
@@ -59,12 +55,24 @@ async function runCase(one: BenchCase, stream: Stream, tbps?: number): Promise<B
     return { case: one.case, right: false };
   }
   const timing = await measure(stream, run);
-  const floor = tbps === undefined ? {} : { floorUs: one.bytes / tbps / 1e6 };
-  const rate = one.flops === undefined ? {} : { gflops: one.flops / timing.us / 1e3 };
-  return { case: one.case, ...timing, ...floor, ...rate, right: true };
+  const others = peers && { peers: await measurePeers(stream, peers) };
+  return { case: one.case, ...timing, ...rates(one, timing.us, tbps), ...others, right: true };
 }
 
-function backendOf(text: string): 'auto' | 'cpu' | 'cuda' {
-  if (text === 'auto' || text === 'cpu' || text === 'cuda') return text;
-  throw new Error(`--backend is ${text}, expected auto, cpu or cuda`);
+function rates({ bytes, flops, tokens }: BenchCase, us: number, tbps?: number): Partial<BenchRow> {
+  return {
+    ...(bytes && tbps && { floorUs: bytes / tbps / 1e6 }),
+    ...(bytes && { gbps: bytes / us / 1e3 }),
+    ...(flops && { gflops: flops / us / 1e3 }),
+    ...(tokens && { tokensPerSecond: (tokens / us) * 1e6 }),
+  };
+}
+
+async function measurePeers(
+  stream: Stream,
+  peers: NonNullable<PreparedCase['peers']>,
+): Promise<Readonly<Record<string, number>>> {
+  const times: Record<string, number> = {};
+  for (const [name, run] of Object.entries(peers)) times[name] = (await measure(stream, run)).us;
+  return times;
 }

@@ -1,0 +1,49 @@
+import { cpus } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import type { BenchResult, BenchRow } from './bench-case.js';
+import { table } from './table.js';
+
+function result(rows: readonly BenchRow[], more: Partial<BenchResult> = {}): BenchResult {
+  return {
+    bench: 'topk',
+    device: 'some cpu',
+    commit: 'abc',
+    command: 'x',
+    date: '',
+    rows,
+    ...more,
+  };
+}
+
+const row = (tokens: number, us: number): BenchRow => ({ case: { tokens }, us, right: true });
+const cores = cpus().length;
+
+describe('a table of a bench', () => {
+  it('has a wrong row without a time, and a speed-up against the saved run', () => {
+    const text = table(
+      result([row(1, 4), { case: { tokens: 2 }, right: false }]),
+      result([row(1, 8)], { commit: 'def', load: 0.1 }),
+    );
+    const [, , first = '', second = '', mean] = text.split('\n');
+    expect(first).toMatch(/tokens 1 +4\.00 +2\.00x +yes$/);
+    expect(second).toMatch(/tokens 2 +– .* NO$/);
+    expect(mean).toBe('geometric mean 2.00x over 1 cases saved at commit def, load 0.1');
+  });
+
+  it('has the columns that a row fills, and one a peer', () => {
+    const [, titles = '', line = ''] = table(
+      result([{ ...row(1, 4), gbps: 12, tokensPerSecond: 250_000, peers: { eager: 9 } }]),
+    ).split('\n');
+    expect(titles).toMatch(/^case +µs +GB\/s +tokens\/s +eager µs +right$/);
+    expect(line).toMatch(/^tokens 1 +4\.00 +12\.0 +250000 +9\.00 +yes$/);
+  });
+
+  it('warns of a load above half a core per core, and of others above a tenth', () => {
+    const quiet = { load: 0.5 * cores, othersBusy: 0.1 * cores };
+    expect(table(result([row(1, 4)], quiet))).not.toContain('WARNING');
+    const loaded = table(result([row(1, 4)], { load: 0.5 * cores + 1 }));
+    expect(loaded).toContain(`WARNING: load ${0.5 * cores + 1} at the start`);
+    const shared = table(result([row(1, 4)], { load: 0, othersBusy: cores }));
+    expect(shared).toContain(`WARNING: other processes kept ${cores} cores busy`);
+  });
+});
