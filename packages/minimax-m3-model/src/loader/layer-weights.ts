@@ -2,6 +2,7 @@
 
 import type { ModelConfig, MoeConfig } from '../config/model-config.js';
 import { hasWeight, type MatrixPart } from './matrix-part.js';
+import type { MatrixStorage } from './matrix-storage.js';
 import type {
   AttentionWeights,
   LayerWeights,
@@ -11,7 +12,7 @@ import type {
 } from './model-weights.js';
 import { type Range, splitEvenly, splitKvHeads, type TensorParallel } from './shard.js';
 import type { TensorSource } from './tensor-source.js';
-import type { MatrixParts, MatrixStorage, WeightLoader } from './weight-loader.js';
+import type { MatrixParts, WeightLoader } from './weight-loader.js';
 import type { MlpNames, Spellings, WeightNames } from './weight-names.js';
 
 /** What planning a layer needs. */

@@ -8,12 +8,15 @@ import { type Device, type Stream, Tensor } from '@altstream/cuda-runtime';
 import { roundToBf16, widenBf16, widenMxfp8 } from './convert.js';
 import type { Conversion, LoadProgress, TensorCount } from './load-report.js';
 import { type FoundPart, findPart, findVector, type MatrixPart, mxBlock } from './matrix-part.js';
+import {
+  chooseStorage,
+  conversionReason,
+  type MatrixStorage,
+  storageOf,
+} from './matrix-storage.js';
 import type { Matrix } from './model-weights.js';
 import type { StoredTensor, TensorSource } from './tensor-source.js';
 import type { Spellings } from './weight-names.js';
-
-/** How a matrix lies on the device. */
-export type MatrixStorage = 'bf16' | 'f32' | 'mxfp8';
 
 /** Largest piece read at once, in bytes. */
 const stagingBytes = 8 * 1024 * 1024;
@@ -50,6 +53,8 @@ export class WeightLoader {
   readonly #device: Device;
   readonly #jobs: Job[] = [];
   readonly #owned: Tensor[] = [];
+  /** Staging buffers that no piece uses: fresh ones would cost a page fault every 4 KiB. */
+  readonly #staging: Buffer[] = [];
   #unsynchronized = 0;
 
   constructor(source: TensorSource, stream: Stream) {
@@ -119,6 +124,7 @@ export class WeightLoader {
       if (status === 'rejected') throw reason;
     }
     await this.#stream.synchronize();
+    this.#staging.length = 0;
   }
 
   /** Frees everything that was allocated. */
@@ -131,7 +137,7 @@ export class WeightLoader {
     const { tensor, scales } = part;
     if (storageOf(tensor) !== target) {
       const { name, dtype } = tensor;
-      const reason = reasonOf(part, target);
+      const reason = conversionReason(part, target);
       this.conversions.push({ tensor: name, from: dtype, to: target, reason });
     }
     const bytesOf = (stored: StoredTensor) =>
@@ -188,29 +194,41 @@ export class WeightLoader {
     }
   }
 
-  /** Reads rows in pieces of whole rows, cut to the columns that are wanted. */
+  /** Reads rows in pieces of whole rows, cut to the columns that are wanted. A piece lasts until the next. */
   async *#pieces({ stored, firstRow, rowRange, columnRange }: StoredRows) {
     const rowBytes = stored.bytes / storedRows(stored);
     const columns = stored.shape.at(-1) ?? 0;
     const elementBytes = rowBytes / columns;
     const rowsPerPiece = Math.max(1, Math.floor(stagingBytes / rowBytes));
-    for (let done = 0; done < rowRange.count; done += rowsPerPiece) {
-      const rows = Math.min(rowsPerPiece, rowRange.count - done);
-      const start = (firstRow + rowRange.start + done) * rowBytes;
-      const bytes = await this.#readRange(stored, start, rows * rowBytes);
-      const byteRange = {
-        start: columnRange.start * elementBytes,
-        count: columnRange.count * elementBytes,
-      };
-      yield { bytes: cutColumns(bytes, rowBytes, byteRange), done, rows };
+    const byteRange = {
+      start: columnRange.start * elementBytes,
+      count: columnRange.count * elementBytes,
+    };
+    const staging = this.#staging.pop() ?? Buffer.allocUnsafeSlow(stagingBytes);
+    try {
+      for (let done = 0; done < rowRange.count; done += rowsPerPiece) {
+        const rows = Math.min(rowsPerPiece, rowRange.count - done);
+        const start = (firstRow + rowRange.start + done) * rowBytes;
+        const bytes = await this.#readRange(stored, start, rows * rowBytes, staging);
+        yield { bytes: cutColumns(bytes, rowBytes, byteRange), done, rows };
+      }
+    } finally {
+      this.#staging.push(staging);
     }
   }
 
-  async #readRange(stored: StoredTensor, start: number, bytes: number): Promise<Uint8Array> {
-    // Not from Node's shared pool: views of other element types need aligned memory.
-    const staging = Buffer.allocUnsafeSlow(bytes);
-    await this.#source.read(stored, start, staging);
-    return staging;
+  async #readRange(
+    stored: StoredTensor,
+    start: number,
+    bytes: number,
+    staging: Uint8Array = Buffer.allocUnsafeSlow(bytes),
+  ): Promise<Uint8Array> {
+    // A row longer than the staging buffer gets a buffer of its own. Buffers never come from Node's
+    // shared pool: views of other element types need aligned memory.
+    const fits = staging.byteLength >= bytes;
+    const into = fits ? staging.subarray(0, bytes) : Buffer.allocUnsafeSlow(bytes);
+    await this.#source.read(stored, start, into);
+    return into;
   }
 
   #allocate(shape: readonly number[], dtype: Tensor['dtype'], label: string): Tensor {
@@ -245,26 +263,6 @@ interface StoredRows {
   readonly firstRow: number;
   readonly rowRange: { readonly start: number; readonly count: number };
   readonly columnRange: { readonly start: number; readonly count: number };
-}
-
-function chooseStorage(found: readonly FoundPart[]): MatrixStorage {
-  const types = new Set(found.map(({ tensor }) => tensor.dtype));
-  if (types.has('F32')) return 'f32';
-  if (!types.has('F8_E4M3') || types.size > 1) return 'bf16';
-  return found.every(isWholeBlocks) ? 'mxfp8' : 'bf16';
-}
-
-function isWholeBlocks({ columnRange: { start, count } }: FoundPart): boolean {
-  return start % mxBlock === 0 && count % mxBlock === 0;
-}
-
-function reasonOf(part: FoundPart, target: MatrixStorage): string {
-  if (!isWholeBlocks(part)) return `this rank's columns cut a block of ${mxBlock}`;
-  return target === 'f32' ? 'kept in f32' : 'parts of one matrix are stored differently';
-}
-
-function storageOf(tensor: StoredTensor): MatrixStorage {
-  return tensor.dtype === 'F8_E4M3' ? 'mxfp8' : tensor.dtype === 'F32' ? 'f32' : 'bf16';
 }
 
 function storedRows(tensor: StoredTensor): number {
