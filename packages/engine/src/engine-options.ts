@@ -83,8 +83,8 @@ function defaultPages(model: CausalModel, maxSequences: number, length: number):
   return Math.min(wanted, affordable);
 }
 
-/** 1, 2, 4, … and `maxSequences` itself. */
-function defaultGraphSizes(maxSequences: number): number[] {
+/** The decode graphs of an engine that names none: 1, 2, 4, … and `maxSequences` itself. */
+export function defaultGraphSizes(maxSequences: number): number[] {
   const sizes: number[] = [];
   for (let size = 1; size < maxSequences; size *= 2) sizes.push(size);
   return [...sizes, maxSequences];

@@ -8,10 +8,10 @@ import { type GenerationParameters, settleParameters } from './generation-parame
 import { GraphRunner, type GraphRunnerReport } from './graph-runner.js';
 import type { ModelCache } from './model.js';
 import { PagePool } from './page-pool.js';
+import { PrefillRunner } from './prefill-runner.js';
 import type { Batch, PrefillPiece } from './scheduler/batch.js';
 import { Scheduler } from './scheduler/scheduler.js';
 import { Sequence } from './sequence.js';
-import { PrefillRunner } from './step/prefill-runner.js';
 import type { SampledToken } from './step/sampled-token.js';
 import { StopCondition } from './stop-condition.js';
 

@@ -1,5 +1,5 @@
 export { Engine, type EngineStats, type Submission } from './engine.js';
-export type { EngineOptions } from './engine-options.js';
+export { defaultGraphSizes, type EngineOptions } from './engine-options.js';
 export {
   CapacityError,
   ClosedError,

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { ExitError } from '../errors/index.js';
 import { type ChatTurn, firstModel, streamChat } from './chat-client.js';
 import { orExit } from './or-exit.js';
@@ -27,7 +27,7 @@ export function addChatCommand(program: Command): void {
     .option('--thinking <mode>', 'enabled, disabled or adaptive')
     .option('--max-tokens <n>', 'most tokens of an answer')
     .option('--temperature <t>', '0 = the most likely token')
-    .option('--api-key <key>', 'key of the server')
+    .addOption(new Option('--api-key <key>', 'key of the server').env('ALTSTREAM_API_KEY'))
     .action((flags: ChatFlags) => orExit(() => chat(flags)));
 }
 

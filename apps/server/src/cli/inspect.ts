@@ -1,4 +1,4 @@
-import { Checkpoint, readModelConfig } from '@altstream/minimax-m3-model';
+import { Checkpoint, type ModelConfig, readModelConfig } from '@altstream/minimax-m3-model';
 import type { Command } from 'commander';
 import { checkModelFolder } from '../config/model-folder.js';
 import { ExitError } from '../errors/index.js';
@@ -14,8 +14,12 @@ interface Inspection {
   readonly experts: string;
   readonly vocabSize: number;
   readonly maxPositions: number;
+  /** Keys, values and index keys of one token over all layers, with bf16 activations. */
+  readonly cacheBytesPerToken: number;
   readonly files: number;
   readonly tensors: number;
+  /** Numbers in all tensors; the scales of quantised weights count too. */
+  readonly parameters: number;
   readonly bytes: number;
   readonly bytesByType: Readonly<Record<string, number>>;
 }
@@ -30,7 +34,7 @@ export function addInspectCommand(program: Command): void {
     .action((model: string, { json }: { json?: boolean }) =>
       orExit(async () => {
         const facts = await inspect(checkModelFolder(model));
-        process.stdout.write(json ? `${JSON.stringify(facts, null, 2)}\n` : table(facts));
+        process.stdout.write(json ? `${JSON.stringify(facts, null, 2)}\n` : inspectionTable(facts));
       }),
     );
 }
@@ -56,8 +60,10 @@ async function inspect(folder: string): Promise<Inspection> {
         experts: moe ? `${moe.experts} routed, ${moe.expertsPerToken} a token` : 'none',
         vocabSize: config.vocabSize,
         maxPositions: config.maxPositions,
+        cacheBytesPerToken: cacheBytesPerToken(config),
         files: checkpoint.files.length,
         tensors: tensors.length,
+        parameters: tensors.reduce((sum, { shape }) => sum + elementsOf(shape), 0),
         bytes: tensors.reduce((sum, { bytes }) => sum + bytes, 0),
         bytesByType,
       };
@@ -75,15 +81,47 @@ function countOf(kinds: readonly string[]): Record<string, number> {
   return counts;
 }
 
-function table(facts: Inspection): string {
-  const show = (value: unknown): string =>
-    typeof value === 'object' && value !== null
-      ? Object.entries(value)
-          .map(([key, count]) => `${key}: ${String(count)}`)
-          .join(', ')
-      : String(value);
-  const width = Math.max(...Object.keys(facts).map((key) => key.length));
-  return Object.entries(facts)
-    .map(([key, value]) => `${key.padEnd(width)}  ${show(value)}\n`)
-    .join('');
+function elementsOf(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+const bf16Bytes = 2;
+
+function cacheBytesPerToken({ layers, kvHeads, headDim, sparse }: ModelConfig): number {
+  const keysAndValues = 2 * kvHeads * headDim;
+  const indexKeys = (attention: string): number =>
+    attention === 'sparse' ? (sparse?.indexDim ?? 0) : 0;
+  const values = layers.reduce((sum, layer) => sum + keysAndValues + indexKeys(layer.attention), 0);
+  return values * bf16Bytes;
+}
+
+/** One fact a line, with sizes that a person can read. */
+function inspectionTable(facts: Inspection): string {
+  const lines: [name: string, value: string][] = [
+    ['model type', facts.modelType],
+    ['layers', `${facts.layers} (${joined(facts.layerKinds, String)})`],
+    ['hidden', String(facts.hidden)],
+    ['heads', facts.heads],
+    ['experts', facts.experts],
+    ['vocabulary', facts.vocabSize.toLocaleString('en')],
+    ['context', `${facts.maxPositions.toLocaleString('en')} tokens`],
+    ['KV cache', `${sizeOf(facts.cacheBytesPerToken)} a token in bf16`],
+    ['weights', `${sizeOf(facts.bytes)}, ${facts.tensors} tensors, files: ${facts.files}`],
+    ['parameters', facts.parameters.toLocaleString('en')],
+    ['by type', joined(facts.bytesByType, sizeOf)],
+  ];
+  return lines.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join('');
+}
+
+function joined(counts: Readonly<Record<string, number>>, show: (value: number) => string): string {
+  return Object.entries(counts)
+    .map(([key, value]) => `${key}: ${show(value)}`)
+    .join(', ');
+}
+
+function sizeOf(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  const value = bytes / 1024 ** power;
+  return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
 }

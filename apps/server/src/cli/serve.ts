@@ -45,7 +45,10 @@ function endWithEngine(err: Error, logger: Logger): void {
 function makeLogger(level: string, isPretty: boolean): Logger {
   if (!isPretty) return pino({ level });
   const target = 'pino-pretty';
-  return pino({ level, transport: { target, options: { ignore: 'pid,hostname' } } });
+  return pino({
+    level,
+    transport: { target, options: { ignore: 'pid,hostname', singleLine: true } },
+  });
 }
 
 /** The first signal drains, the second one ends at once; a crash of the engine ends with its code. */

@@ -53,7 +53,8 @@ function addHooks(app: FastifyInstance, context: ServerContext): void {
 function addRefusals(app: FastifyInstance, context: ServerContext): void {
   app.setErrorHandler((thrown, _, reply) => {
     const error = toApiError(thrown);
-    if (error.status >= 500) context.logger.error({ err: error.cause ?? error }, 'request failed');
+    if (error.status >= 500 && error.status !== 503)
+      context.logger.error({ err: error.cause ?? error }, 'request failed');
     return reply.code(error.status).headers(error.headers).send(error.body);
   });
   app.setNotFoundHandler(async (request, reply) => {

@@ -1,5 +1,5 @@
 import { open, probe, type Runtime } from '@altstream/cuda-runtime';
-import { Engine } from '@altstream/engine';
+import { defaultGraphSizes, Engine } from '@altstream/engine';
 import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
 import type { LoadProgress } from './engine-link.js';
 import type { EngineInfo, EngineWorkerOptions } from './messages.js';
@@ -90,7 +90,7 @@ function loadModel(
     dtype: options.dtype === 'float32' ? 'float32' : 'bfloat16',
     overlap: options.overlap,
     sharedExpert: options.sharedExpert,
-    measuredBatchSizes: options.graphSizes ?? [],
+    measuredBatchSizes: options.graphSizes ?? defaultGraphSizes(options.maxSequences),
     onProgress: ({ bytes, totalBytes, tensor }) => {
       if (bytes < totalBytes && bytes - reported < progressEveryBytes) return;
       reported = bytes;

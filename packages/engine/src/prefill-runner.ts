@@ -1,10 +1,10 @@
 import { type Stream, Tensor, Workspace } from '@altstream/cuda-runtime';
-import { collectSampled } from '../graph-runner.js';
-import type { CausalModel, ModelCache } from '../model.js';
-import { readLogprobs, Sampler } from '../sampler.js';
-import type { PrefillPiece } from '../scheduler/batch.js';
-import type { SampledToken } from './sampled-token.js';
-import { StepInputs } from './step-inputs.js';
+import { collectSampled } from './graph-runner.js';
+import type { CausalModel, ModelCache } from './model.js';
+import { readLogprobs, Sampler } from './sampler.js';
+import type { PrefillPiece } from './scheduler/batch.js';
+import type { SampledToken } from './step/sampled-token.js';
+import { StepInputs } from './step/step-inputs.js';
 
 /** What the prefill runner is made of. */
 export interface PrefillRunnerOptions {

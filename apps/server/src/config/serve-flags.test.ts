@@ -1,0 +1,50 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addServeFlags, type ServeFlags } from './serve-flags.js';
+
+function parse(...args: readonly string[]): ServeFlags {
+  const command = addServeFlags(new Command('serve')).exitOverride();
+  command.configureOutput({ writeErr: () => undefined });
+  command.parse(args, { from: 'user' });
+  return command.opts<ServeFlags>();
+}
+
+describe('the flags of serve', () => {
+  it('all have an environment twin and a line in docs/flags.md', () => {
+    const docs = readFileSync(new URL('../../docs/flags.md', import.meta.url), 'utf8');
+    for (const { long, envVar } of addServeFlags(new Command('serve')).options) {
+      const row = docs.split('\n').find((line) => line.includes(`\`${long}`)) ?? `no ${long}`;
+      expect(row).toContain(`\`${envVar}\``);
+    }
+  });
+
+  it.each([
+    [['--cuda-graph-sizes', '1', '2,4'], { cudaGraphSizes: [1, 2, 4] }],
+    [['--device', 'cuda'], { device: 'cuda:0' }],
+    [['--api-key', 'a', 'b'], { apiKey: ['a', 'b'] }],
+    [['--default-chat-template-kwargs', '{"a":1}'], { defaultChatTemplateKwargs: { a: 1 } }],
+    [[], { port: 8000, host: '127.0.0.1', maxNumSeqs: 8, device: 'auto' }],
+  ])('%j', (args, expected) => {
+    expect(parse(...args)).toMatchObject(expected);
+  });
+
+  it.each([
+    ['--port', '70000'],
+    ['--port', ''],
+    ['--device', 'tpu'],
+    ['--dtype', 'int3'],
+    ['--max-num-seqs', '0'],
+    ['--log-level', 'loud'],
+    ['--default-chat-template-kwargs', '[1]'],
+  ])('refuses %s %j', (flag, value) => {
+    expect(() => parse(flag, value)).toThrow(flag);
+  });
+
+  it('reads the environment, and lets a flag win', () => {
+    process.env['ALTSTREAM_PORT'] = '9001';
+    expect(parse().port).toBe(9001);
+    expect(parse('--port', '9002').port).toBe(9002);
+    delete process.env['ALTSTREAM_PORT'];
+  });
+});
