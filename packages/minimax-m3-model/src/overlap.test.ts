@@ -3,28 +3,25 @@ import { describe, expect, it } from 'vitest';
 import type { ModelStep } from './model-step.js';
 import { Overlap, type OverlapMode } from './overlap.js';
 
-const alternate = fakeStream('none', false);
+const alternate = fakeStream('none');
 
 /** As much of a stream as the decision looks at. */
-function fakeStream(captureStatus: Stream['captureStatus'], isCaptureMode: boolean): Stream {
-  const runtime = { isCaptureMode: () => isCaptureMode };
-  return { name: 'alt', captureStatus, runtime } as unknown as Stream;
+function fakeStream(captureStatus: Stream['captureStatus']): Stream {
+  return { name: 'alt', captureStatus } as unknown as Stream;
 }
 
 function fakeStep(stream: Stream, tokens = 1): ModelStep {
   return { stream, tokens } as unknown as ModelStep;
 }
 
-const eager = fakeStream('none', false);
-const capturing = fakeStream('active', true);
-const warmUp = fakeStream('none', true);
+const eager = fakeStream('none');
+const capturing = fakeStream('active');
 
 describe('Overlap', () => {
   it.each<[OverlapMode, string, Stream, boolean]>([
     ['capture', 'an eager stream', eager, false],
     ['capture', 'a capturing stream', capturing, true],
-    ['capture', 'a warm-up in capture mode', warmUp, true],
-    ['capture', 'an invalidated capture', fakeStream('invalidated', false), false],
+    ['capture', 'an invalidated capture', fakeStream('invalidated'), false],
     ['always', 'an eager stream', eager, true],
     ['off', 'a capturing stream', capturing, false],
   ])('%s on %s', (mode, _, stream, expected) => {

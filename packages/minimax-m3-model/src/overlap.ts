@@ -37,7 +37,7 @@ export class Overlap {
   applies(step: ModelStep): boolean {
     if (!this.#alternate || this.#alternate === step.stream || step.tokens === 0) return false;
     if (this.mode !== 'capture') return this.mode === 'always';
-    return step.stream.captureStatus === 'active' || step.stream.runtime.isCaptureMode();
+    return step.stream.captureStatus === 'active';
   }
 
   /**
