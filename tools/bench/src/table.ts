@@ -46,7 +46,9 @@ function tail(result: BenchResult, saved: BenchResult | undefined): readonly str
     ? `geometric mean ${compared.geometricMean.toFixed(2)}x over ${compared.rows.length} cases ` +
       `saved at commit ${saved?.commit}, load ${saved?.load ?? 'unknown'}`
     : undefined;
-  return [mean, warning].filter((line) => line !== undefined);
+  const isCached = result.rows.some(({ us, floorUs }) => us && floorUs && floorUs > us);
+  const cached = isCached ? 'above 100 % of the floor: the case fits in a cache' : undefined;
+  return [cached, mean, warning].filter((line) => line !== undefined);
 }
 
 /** A column a peer: its median, in microseconds. */
