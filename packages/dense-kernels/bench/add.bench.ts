@@ -1,9 +1,9 @@
-import { download, seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { add } from '../src/index.js';
+import { type BenchCase, runBench } from '@altstream/bench';
+import { download, expectClose, seededRandom, upload } from '@altstream/cuda-runtime/testing';
+import { add, loadDenseKernels } from '../src/index.js';
 import { addCases } from '../test/cases/add.js';
 import { roundTo } from '../test/makers/round-to.js';
 import { referenceAdd } from '../test/reference/add.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const large = (['bf16', 'f32'] as const).map((dtype) => ({ shape: [512, 6144], dtype }));
 
@@ -22,11 +22,12 @@ const cases = [...addCases.filter(({ shape }) => shape[0] !== 0), ...large].map(
         const expected = roundTo(Float32Array.from(referenceAdd(a, b)), dtype);
         return {
           run: () => void add(input, { stream, out }),
-          isRight: async () =>
-            Buffer.compare(
-              bytesOf((await download(stream, out)) as Float32Array),
-              bytesOf(expected),
-            ) === 0,
+          check: async () => {
+            const actual = (await download(stream, out)) as Float32Array;
+            expectClose(actual, expected);
+            if (!bytesOf(actual).equals(bytesOf(expected)))
+              throw new Error('signs of zeros differ');
+          },
         };
       },
     };
@@ -37,4 +38,5 @@ function bytesOf({ buffer, byteOffset, byteLength }: Float32Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-await runBench('add', cases);
+const setting = { bench: 'add', from: import.meta.url, load: loadDenseKernels };
+await runBench(setting, cases);

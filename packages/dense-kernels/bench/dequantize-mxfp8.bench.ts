@@ -1,8 +1,8 @@
 // Widening weights: once at load where a path wants bf16.
-import { download, seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { dequantizeMxfp8 } from '../src/index.js';
+import { type BenchCase, runBench } from '@altstream/bench';
+import { download, expectClose, seededRandom, upload } from '@altstream/cuda-runtime/testing';
+import { dequantizeMxfp8, loadDenseKernels } from '../src/index.js';
 import { referenceDequantize } from '../test/reference/dequantize-mxfp8.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const sizes = [
   { rows: 64, columns: 6144 },
@@ -26,9 +26,9 @@ function makeCase(values: { rows: number; columns: number; y: 'f32' | 'bf16' }):
       const out = stream.tensor([rows, columns], outDtype);
       return {
         run: () => void dequantizeMxfp8(input, { stream, outDtype, out }),
-        isRight: async () => {
-          const got = await download(stream, out);
-          return referenceDequantize({ data, scales }).every((value, i) => value === got[i]);
+        check: async () => {
+          const actual = (await download(stream, out)) as Float32Array;
+          expectClose(actual, referenceDequantize({ data, scales }));
         },
       };
     },
@@ -36,4 +36,5 @@ function makeCase(values: { rows: number; columns: number; y: 'f32' | 'bf16' }):
 }
 
 const cases = sizes.flatMap((size) => (['f32', 'bf16'] as const).map((y) => ({ ...size, y })));
-await runBench('dequantize-mxfp8', cases.map(makeCase));
+const setting = { bench: 'dequantize-mxfp8', from: import.meta.url, load: loadDenseKernels };
+await runBench(setting, cases.map(makeCase));

@@ -1,15 +1,14 @@
 // Linears of MiniMax-M3's sizes. With few tokens the floor is reading the weights once; from a few
 // dozen tokens on it is arithmetic, which the floor does not show.
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
 import { download, f32ToBf16, seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { linear } from '../src/index.js';
+import { linear, loadDenseKernels } from '../src/index.js';
 import type { LinearWeightKind } from '../src/linear-weight.js';
 import { roundTo } from '../test/makers/round-to.js';
 import { linearInside, roundingOf } from '../test/makers/tolerance.js';
 import { referenceDequantize } from '../test/reference/dequantize-mxfp8.js';
 import { referenceQuantize } from '../test/reference/quantize-mxfp8.js';
-import { readCeiling } from './read-bandwidth.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 interface Values {
   readonly weight: LinearWeightKind;
@@ -39,6 +38,7 @@ function makeCase(values: Values): BenchCase {
   return {
     case: { ...values },
     bytes: columns * out * weightBytes[weight] + tokens * (columns + out) * (x === 'bf16' ? 2 : 4),
+    flops: 2 * tokens * columns * out,
     prepare: async (stream) => {
       const random = seededRandom(1);
       const activations = roundTo(random.floats(tokens * columns), x);
@@ -47,13 +47,15 @@ function makeCase(values: Values): BenchCase {
       const y = stream.tensor([tokens, out], x);
       return {
         run: () => void linear(input, { stream, out: y }),
-        isRight: async () => {
+        check: async () => {
           const got = (await download(stream, y)) as Float32Array;
-          return samples(tokens, out).every(([token, output]) => {
+          const allowed = linearInside(columns) + roundingOf(x);
+          for (const [token, output] of samples(tokens, out)) {
             const row = activations.subarray(token * columns, (token + 1) * columns);
             const error = errorOf(got[token * out + output], row, exact, output * columns);
-            return error <= linearInside(columns) + roundingOf(x);
-          });
+            if (error <= allowed) continue;
+            throw new Error(`y[${token}, ${output}] is off by ${error}, allowed ${allowed}`);
+          }
         },
       };
     },
@@ -131,4 +133,10 @@ function errorOf(
   return Math.abs((got ?? Number.NaN) - sum) / size;
 }
 
-await runBench('linear', cases.map(makeCase), readCeiling);
+const setting = {
+  bench: 'linear',
+  from: import.meta.url,
+  load: loadDenseKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, cases.map(makeCase));

@@ -1,8 +1,8 @@
 // Scales of one expert matrix and of a wide projection into tiles, once at load.
-import { downloadRaw, seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { packMxfp8Scales } from '../src/index.js';
+import { type BenchCase, runBench } from '@altstream/bench';
+import { downloadRaw, expectClose, seededRandom, upload } from '@altstream/cuda-runtime/testing';
+import { loadDenseKernels, packMxfp8Scales } from '../src/index.js';
 import { referencePack } from '../test/reference/pack-mxfp8-scales.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const sizes = [
   { rows: 3072, blocks: 192 },
@@ -21,13 +21,11 @@ function makeCase({ rows, blocks }: { rows: number; blocks: number }): BenchCase
       const out = stream.tensor([expected.length], 'e8m0');
       return {
         run: () => void packMxfp8Scales({ scales }, { stream, out }),
-        isRight: async () => {
-          const got = await downloadRaw(stream, out);
-          return expected.every((byte, i) => byte === got[i]);
-        },
+        check: async () => expectClose(await downloadRaw(stream, out), expected),
       };
     },
   };
 }
 
-await runBench('pack-mxfp8-scales', sizes.map(makeCase));
+const setting = { bench: 'pack-mxfp8-scales', from: import.meta.url, load: loadDenseKernels };
+await runBench(setting, sizes.map(makeCase));

@@ -1,9 +1,9 @@
-import { download, seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { rmsNorm } from '../src/index.js';
+import { type BenchCase, runBench } from '@altstream/bench';
+import { download, expectClose, seededRandom, upload } from '@altstream/cuda-runtime/testing';
+import { loadDenseKernels, rmsNorm } from '../src/index.js';
 import { roundTo } from '../test/makers/round-to.js';
 import { rmsNormInside, roundingOf } from '../test/makers/tolerance.js';
 import { referenceRmsNorm } from '../test/reference/rms-norm.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const epsilon = 1e-6;
 const sizes = [
@@ -51,15 +51,12 @@ function makeCase(values: {
           if (term) rmsNorm({ ...input, residual: term }, options);
           else rmsNorm(input, options);
         },
-        isRight: async () => {
-          const y = (await download(stream, out)) as Float32Array;
-          return expected.every(
-            (value, i) => Math.abs((y[i] ?? Number.NaN) - value) <= relative * Math.abs(value),
-          );
-        },
+        check: async () =>
+          expectClose((await download(stream, out)) as Float32Array, expected, { relative }),
       };
     },
   };
 }
 
-await runBench('rms-norm', cases);
+const setting = { bench: 'rms-norm', from: import.meta.url, load: loadDenseKernels };
+await runBench(setting, cases);

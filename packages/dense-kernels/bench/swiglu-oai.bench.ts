@@ -1,9 +1,9 @@
-import { download, seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { swigluOai } from '../src/index.js';
+import { type BenchCase, runBench } from '@altstream/bench';
+import { download, expectClose, seededRandom, upload } from '@altstream/cuda-runtime/testing';
+import { loadDenseKernels, swigluOai } from '../src/index.js';
 import { roundTo } from '../test/makers/round-to.js';
 import { roundingOf } from '../test/makers/tolerance.js';
 import { referenceSwigluOai } from '../test/reference/swiglu-oai.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const constants = { alpha: Math.fround(1.702), beta: 1, limit: 7 };
 const sizes = [
@@ -34,18 +34,19 @@ function makeCase(values: {
       const relative = 4e-6 + roundingOf(dtype); // |alpha * gate| stays below 30 here
       return {
         run: () => void swigluOai({ gateUp }, { stream, out }),
-        isRight: async () => {
-          const y = (await download(stream, out)) as Float32Array;
-          return y.every((value, i) => {
+        check: async () => {
+          const actual = (await download(stream, out)) as Float32Array;
+          const expected = Array.from({ length: count }, (_, i) => {
             const gate = Math.floor(i / intermediate) * 2 * intermediate + (i % intermediate);
             const [g = 0, u = 0] = [values[gate], values[gate + intermediate]];
-            const expected = referenceSwigluOai(g, u, constants);
-            return Math.abs(value - expected) <= relative * Math.abs(expected) + 2 ** -133;
+            return referenceSwigluOai(g, u, constants);
           });
+          expectClose(actual, expected, { relative, absolute: 2 ** -133 });
         },
       };
     },
   };
 }
 
-await runBench('swiglu-oai', cases);
+const setting = { bench: 'swiglu-oai', from: import.meta.url, load: loadDenseKernels };
+await runBench(setting, cases);

@@ -1,7 +1,7 @@
-import { download, seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { topLogprobs } from '../src/index.js';
+import { type BenchCase, runBench } from '@altstream/bench';
+import { download, expectClose, seededRandom, upload } from '@altstream/cuda-runtime/testing';
+import { loadDenseKernels, topLogprobs } from '../src/index.js';
 import { referenceBestIds } from '../test/reference/top-logprobs.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const vocab = 200_064;
 
@@ -24,14 +24,12 @@ const cases = [1, 16].flatMap((rows) =>
         ).flat();
         return {
           run: () => void topLogprobs({ logits, ids, count }, { stream, out }),
-          isRight: async () => {
-            const best = (await download(stream, out.ids)) as Int32Array;
-            return expected.every((id, place) => best[place] === id);
-          },
+          check: async () => expectClose((await download(stream, out.ids)) as Int32Array, expected),
         };
       },
     }),
   ),
 );
 
-await runBench('top-logprobs', cases);
+const setting = { bench: 'top-logprobs', from: import.meta.url, load: loadDenseKernels };
+await runBench(setting, cases);
