@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+import { ServerMetrics } from './server-metrics.js';
+
+const token = { type: 'token', id: 1, logprob: 0, top: [] } as const;
+const step = { index: 0, deltas: [], tokens: [token] };
+const finished = (promptTokens: number, completionTokens: number) => ({
+  ...step,
+  finish: {
+    reason: 'length' as const,
+    stop: null,
+    counts: { promptTokens, completionTokens, reasoningTokens: 0 },
+  },
+});
+const stats = (promptTokens: number, generatedTokens: number) => ({
+  waiting: 1,
+  running: 2,
+  pages: { total: 10, free: 5, reserved: 7 },
+  steps: 3,
+  promptTokens,
+  generatedTokens,
+  graphs: { buckets: [{ rows: 4, launches: 9 }], dropped: [], eagerSteps: 1, workspaceBytes: 0 },
+});
+
+describe('metrics', () => {
+  it('sums a request over its choices, each prompt once', () => {
+    const watch = new ServerMetrics('m').watchRequest();
+    watch.step(step, true);
+    watch.step(finished(5, 2), true);
+    watch.step(finished(5, 3), false);
+    watch.step(finished(7, 4), true);
+    expect(watch.end()).toMatchObject({
+      outcome: 'length',
+      promptTokens: 12,
+      generatedTokens: 9,
+      ttftMs: expect.any(Number),
+    });
+  });
+
+  it('says how a request ended that did not finish', () => {
+    const metrics = new ServerMetrics('m');
+    expect(metrics.watchRequest().end()).toMatchObject({ outcome: 'abort', ttftMs: null });
+    const failed = metrics.watchRequest();
+    failed.fail('overloaded');
+    expect(failed.end()).toMatchObject({ outcome: 'error', code: 'overloaded' });
+  });
+
+  it('takes over the engine’s counters without counting anything twice', async () => {
+    const metrics = new ServerMetrics('m');
+    metrics.setEngine(stats(10, 4));
+    metrics.setEngine(stats(10, 4));
+    metrics.setEngine(stats(15, 6));
+    const text = await metrics.exposition();
+    expect(text).toMatch(/vllm:prompt_tokens_total\{[^}]*\} 15\n/);
+    expect(text).toMatch(/vllm:generation_tokens_total\{[^}]*\} 6\n/);
+    expect(text).toMatch(/vllm:kv_cache_usage_perc\{[^}]*\} 0\.5\n/);
+    expect(text).toMatch(/altstream_cuda_graph_replays_total\{bucket="4"\} 9\n/);
+  });
+});

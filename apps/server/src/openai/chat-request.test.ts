@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { parseChatRequest } from './chat-request.js';
+
+const base = { model: 'm', messages: [{ role: 'user', content: 'a' }] };
+const tool = { type: 'function', function: { name: 'f' } };
+
+describe('a chat request', () => {
+  it.each([
+    ['null fields', { temperature: null, tools: null, stop: null, stream_options: null }],
+    ['unknown fields', { user: 'u', metadata: {}, what: 1 }],
+    [
+      'an assistant turn without content',
+      {
+        messages: [...base.messages, { role: 'assistant', content: null, tool_calls: [] }],
+      },
+    ],
+    ['text parts', { messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }] }],
+    ['the role developer', { messages: [{ role: 'developer', content: 'a' }, ...base.messages] }],
+    ['tools off without tools', { tool_choice: 'none' }],
+    ['tools', { tools: [tool], tool_choice: 'auto', parallel_tool_calls: false }],
+    ['a format that is text', { response_format: { type: 'text' } }],
+    ['an integer seed beyond 2^53', { seed: 2 ** 60 }],
+    ['neutral penalties', { frequency_penalty: 0, repetition_penalty: 1, logit_bias: {} }],
+  ])('may have %s', (_, more) => {
+    expect(parseChatRequest({ ...base, ...more })).toMatchObject({ model: 'm' });
+  });
+
+  it.each([
+    ['tool_choice', { tool_choice: 'auto' }],
+    ['tool_choice', { tools: [tool], tool_choice: 'required' }],
+    ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'a b' } }] }],
+    ['messages[0].content', { messages: [{ role: 'user' }] }],
+    ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'a' }] }],
+    ['seed', { seed: 1.5 }],
+    ['n', { n: 17 }],
+    ['min_tokens', { min_tokens: 5, max_tokens: 3 }],
+    ['top_logprobs', { logprobs: true, top_logprobs: 21 }],
+    ['repetition_penalty', { repetition_penalty: 1.1 }],
+    ['logit_bias', { logit_bias: { 5: 1 } }],
+    ['stop', { stop: new Array(17).fill('a') }],
+  ])('names %s', (param, more) => {
+    expect(() => parseChatRequest({ ...base, ...more })).toThrow(
+      expect.objectContaining({ status: 400, param }),
+    );
+  });
+});
