@@ -1,12 +1,12 @@
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import { expectClose } from '@altstream/cuda-runtime/testing';
-import { blockScores } from '../src/index.js';
+import { blockScores, loadAttentionKernels } from '../src/index.js';
 import { sliceHostBatch, uploadBatch } from '../test/makers/device-batch.js';
 import { makePagedBatch } from '../test/makers/paged-batch.js';
 import { readNumbers } from '../test/makers/read-numbers.js';
 import { scoreTolerance } from '../test/makers/tolerances.js';
 import { referenceBlockScores } from '../test/reference/block-scores.js';
 import { attentionBenchCases, batchOf, visibleKeys } from './attention-cases.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const scored = attentionBenchCases.filter(({ context, topkBlocks, pageTokens }) => {
   return context > topkBlocks * pageTokens;
@@ -38,4 +38,10 @@ const cases = scored.map((one): BenchCase => {
   };
 });
 
-await runBench('block-scores', cases);
+const setting = {
+  bench: 'block-scores',
+  from: import.meta.url,
+  load: loadAttentionKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, cases);

@@ -1,8 +1,8 @@
+import { type BenchCase, runBench } from '@altstream/bench';
 import { seededRandom, upload } from '@altstream/cuda-runtime/testing';
-import { blockTopk } from '../src/index.js';
+import { blockTopk, loadAttentionKernels } from '../src/index.js';
 import { readNumbers } from '../test/makers/read-numbers.js';
 import { referenceBlockTopk } from '../test/reference/block-topk.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const choice = { pageTokens: 128, topkBlocks: 16 };
 const indexHeads = 4;
@@ -18,7 +18,6 @@ const cases = sizes.map(({ tokens, maxPages }): BenchCase => {
   return {
     case: { blocks: maxPages, tokens, indexHeads, topk: choice.topkBlocks },
     bytes: scores.byteLength,
-    flops: 0,
     prepare: async (stream) => {
       const tensors = {
         scores: upload(stream, scores, [tokens, indexHeads, maxPages], 'f32'),
@@ -37,4 +36,5 @@ const cases = sizes.map(({ tokens, maxPages }): BenchCase => {
   };
 });
 
-await runBench('block-topk', cases);
+const setting = { bench: 'block-topk', from: import.meta.url, load: loadAttentionKernels };
+await runBench(setting, cases);

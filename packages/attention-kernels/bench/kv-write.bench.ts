@@ -1,10 +1,10 @@
+import { type BenchCase, runBench } from '@altstream/bench';
 import { upload } from '@altstream/cuda-runtime/testing';
-import { headsView, kvWrite } from '../src/index.js';
+import { headsView, kvWrite, loadAttentionKernels } from '../src/index.js';
 import { makePagedBatch } from '../test/makers/paged-batch.js';
 import { readNumbers } from '../test/makers/read-numbers.js';
 import { m3 } from '../test/makers/shapes.js';
 import { referenceKvWrite } from '../test/reference/kv-write.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const width = m3.kvHeads * m3.headDim;
 const heads = { heads: m3.kvHeads, headDim: m3.headDim };
@@ -14,7 +14,6 @@ const cases = [1, 16, 256].map((tokens): BenchCase => {
   return {
     case: { dtype: 'bf16', tokens },
     bytes: 2 * 2 * tokens * (2 * width + m3.indexDim),
-    flops: 0,
     prepare: async (stream) => {
       // The values of another batch: the cache starts as NaN and must end as these.
       const data = makePagedBatch({ ...batch.spec, heads: 12, seed: 2 }).q;
@@ -51,4 +50,5 @@ const cases = [1, 16, 256].map((tokens): BenchCase => {
   };
 });
 
-await runBench('kv-write', cases);
+const setting = { bench: 'kv-write', from: import.meta.url, load: loadAttentionKernels };
+await runBench(setting, cases);

@@ -1,12 +1,12 @@
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import { expectClose } from '@altstream/cuda-runtime/testing';
-import { pagedAttention } from '../src/index.js';
+import { loadAttentionKernels, pagedAttention } from '../src/index.js';
 import { sliceHostBatch, uploadBatch } from '../test/makers/device-batch.js';
 import { makePagedBatch } from '../test/makers/paged-batch.js';
 import { readNumbers } from '../test/makers/read-numbers.js';
 import { attentionTolerance } from '../test/makers/tolerances.js';
 import { referenceAttention } from '../test/reference/paged-attention.js';
 import { attentionBenchCases, batchOf, visibleKeys } from './attention-cases.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const cases = attentionBenchCases.map((one): BenchCase => {
   const { name, context, tokens, count, heads, kvHeads, headDim } = one;
@@ -33,4 +33,10 @@ const cases = attentionBenchCases.map((one): BenchCase => {
   };
 });
 
-await runBench('paged-attention', cases);
+const setting = {
+  bench: 'paged-attention',
+  from: import.meta.url,
+  load: loadAttentionKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, cases);

@@ -1,12 +1,12 @@
+import { type BenchCase, runBench } from '@altstream/bench';
 import { Workspace } from '@altstream/cuda-runtime';
 import { expectClose } from '@altstream/cuda-runtime/testing';
-import { type QkNormRopeResult, qkNormRope } from '../src/index.js';
+import { loadAttentionKernels, type QkNormRopeResult, qkNormRope } from '../src/index.js';
 import { qkNormRopeCases } from '../test/cases/qk-norm-rope.js';
 import { makeHeads, uploadHeads } from '../test/makers/qk-norm-rope-input.js';
 import { readNumbers } from '../test/makers/read-numbers.js';
 import { ropeTolerance } from '../test/makers/tolerances.js';
 import { referenceNormRope } from '../test/reference/qk-norm-rope.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const theta = 5e6;
 const steps = [1, 16, 256];
@@ -22,7 +22,6 @@ const cases = qkNormRopeCases
       return {
         case: { dtype, tokens },
         bytes: 2 * elements * (dtype === 'bf16' ? 2 : 4),
-        flops: 0,
         prepare: async (stream) => {
           const input = uploadHeads(stream, spec, all);
           const allocator = new Workspace(stream.device);
@@ -48,4 +47,5 @@ const cases = qkNormRopeCases
     }),
   );
 
-await runBench('qk-norm-rope', cases);
+const setting = { bench: 'qk-norm-rope', from: import.meta.url, load: loadAttentionKernels };
+await runBench(setting, cases);

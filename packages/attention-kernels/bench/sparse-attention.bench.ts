@@ -1,5 +1,6 @@
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import { expectClose } from '@altstream/cuda-runtime/testing';
-import { selectBlocks, sparseAttention } from '../src/index.js';
+import { loadAttentionKernels, selectBlocks, sparseAttention } from '../src/index.js';
 import { sliceHostBatch, uploadBatch } from '../test/makers/device-batch.js';
 import { makePagedBatch } from '../test/makers/paged-batch.js';
 import { readNumbers } from '../test/makers/read-numbers.js';
@@ -7,7 +8,6 @@ import { attentionTolerance } from '../test/makers/tolerances.js';
 import { referenceSelectBlocks } from '../test/reference/select-blocks.js';
 import { referenceSparseAttention } from '../test/reference/sparse-attention.js';
 import { attentionBenchCases, batchOf, visibleKeys } from './attention-cases.js';
-import { type BenchCase, runBench } from './run-bench.js';
 
 const cases = attentionBenchCases.map((one): BenchCase => {
   const { name, context, tokens, count, heads, kvHeads, headDim, topkBlocks, pageTokens } = one;
@@ -37,4 +37,10 @@ const cases = attentionBenchCases.map((one): BenchCase => {
   };
 });
 
-await runBench('sparse-attention', cases);
+const setting = {
+  bench: 'sparse-attention',
+  from: import.meta.url,
+  load: loadAttentionKernels,
+  ceiling: readCeiling,
+};
+await runBench(setting, cases);
