@@ -23,14 +23,18 @@ async function run(flags: ServeFlags): Promise<void> {
   const isPretty = (flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json')) === 'pretty';
   const logger = makeLogger(flags.logLevel, isPretty);
   const progress = makeProgress(logger, process.stderr.isTTY === true);
+  const engine = { isDead: false };
   const server = await serve({
     flags,
     logger,
     onProgress: progress.update,
-    onEngineFailure: (err) => endWithEngine(err, logger),
+    onEngineFailure: (err) => {
+      engine.isDead = true;
+      endWithEngine(err, logger);
+    },
   });
   logger.info({ url: server.url }, 'listening; the model is loading');
-  closeGracefully(server, flags, logger);
+  closeGracefully({ server, engine, flags, logger });
   const info = await server.ready().finally(progress.stop);
   report(info, logger);
   process.stdout.write(banner(server, info, flags));
@@ -52,13 +56,23 @@ function makeLogger(level: string, isPretty: boolean): Logger {
 }
 
 /** The first signal drains, the second one ends at once; a crash of the engine ends with its code. */
-function closeGracefully(server: RunningServer, flags: ServeFlags, logger: Logger): void {
+function closeGracefully({
+  server,
+  engine,
+  flags,
+  logger,
+}: {
+  server: RunningServer;
+  engine: { isDead: boolean };
+  flags: ServeFlags;
+  logger: Logger;
+}): void {
   const timeoutMs = flags.shutdownTimeout * 1000;
   closeWithGrace({ delay: timeoutMs + 15_000, logger: false }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, 'unexpected error');
     else logger.info({ signal }, 'shutting down; running requests may finish');
     await server.close(err ? 0 : timeoutMs);
-    if (err) process.exit(exitCodes.engine);
+    if (err || engine.isDead) process.exit(exitCodes.engine);
   });
 }
 

@@ -3,7 +3,7 @@ import type { ApiError } from '../errors/index.js';
 import type { ClientWatch } from './client-watch.js';
 
 /** Bytes that may wait for a client; one that reads more slowly than this is given up. */
-export const mostPendingBytes = 2 ** 20;
+const mostPendingBytes = 2 ** 20;
 
 /** How a stream is made. */
 export interface EventStreamOptions {
