@@ -47,7 +47,9 @@ function tail(result: BenchResult, saved: BenchResult | undefined): readonly str
       `saved at commit ${saved?.commit}, load ${saved?.load ?? 'unknown'}`
     : undefined;
   const isCached = result.rows.some(({ us, floorUs }) => us && floorUs && floorUs > us);
-  const cached = isCached ? 'above 100 % of the floor: the case fits in a cache' : undefined;
+  const cached = isCached
+    ? 'above 100 % of the floor: from a cache, or others slowed the ceiling'
+    : undefined;
   return [cached, mean, warning].filter((line) => line !== undefined);
 }
 
