@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
+import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
 import { startTestServer, type TestServer } from './makers/test-server.js';
@@ -52,6 +53,31 @@ describe('clients without a library', () => {
     const frames = (await curl(chatBody({ stream: true }))).split('\n\n').filter(Boolean);
     expect(frames.at(-1)).toBe('data: [DONE]');
     for (const frame of frames.slice(0, -1)) JSON.parse(frame.replace(/^data: /, ''));
+  });
+
+  it('an EventSource reads a chat to its [DONE]', async () => {
+    const source = new EventSource(`${server.url}/v1/chat/completions`, {
+      fetch: (url, init) =>
+        fetch(url, {
+          ...init,
+          method: 'POST',
+          headers: { ...init.headers, 'content-type': 'application/json' },
+          body: chatBody({ stream: true }),
+        }),
+    });
+    const frames: string[] = [];
+    await new Promise<void>((resolve, reject) => {
+      source.onmessage = ({ data }) => {
+        frames.push(String(data));
+        if (data === '[DONE]') resolve();
+      };
+      source.onerror = ({ message }) => reject(new Error(message));
+    });
+    source.close();
+    expect(frames.length).toBeGreaterThan(2);
+    for (const frame of frames.slice(0, -1)) {
+      expect(JSON.parse(frame)).toMatchObject({ object: 'chat.completion.chunk' });
+    }
   });
 
   const socketFor = (body: string) => {
