@@ -6,17 +6,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { type BenchResult, type BenchRow, table } from '@altstream/bench';
 import { open, type Runtime } from '@altstream/cuda-runtime';
 import { Engine, type GenerationEvent, MarkovModel } from '../src/index.js';
-
-interface Row {
-  readonly case: { readonly rows: number; readonly path: 'graph' | 'eager' };
-  readonly right: boolean;
-  /** Median of a step, from one token of a sequence to its next. */
-  readonly us?: number;
-  readonly p95Us?: number;
-  readonly tokensPerSecond?: number;
-}
 
 const vocab = 256;
 const tokensEach = 1000;
@@ -25,7 +17,7 @@ const runtime = await open({ backend: 'cpu' });
 const logits = new Float32Array(vocab * vocab);
 for (let id = 0; id < vocab; id += 1) logits[id * vocab + ((id + 1) % vocab)] = 50;
 const model = await MarkovModel.create(runtime, logits, { maxPositions: 2048 });
-const rows: Row[] = [];
+const rows: BenchRow[] = [];
 for (const count of [1, 8, 64]) {
   for (const path of ['graph', 'eager'] as const) rows.push(await measure(count, path));
 }
@@ -33,7 +25,7 @@ model.dispose();
 report(runtime, rows);
 await runtime.dispose();
 
-async function measure(count: number, path: Row['case']['path']): Promise<Row> {
+async function measure(count: number, path: 'graph' | 'eager'): Promise<BenchRow> {
   const engine = await Engine.create({
     model,
     maxSequences: count,
@@ -81,20 +73,9 @@ function round(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-function report({ backend }: Runtime, results: readonly Row[]): void {
-  const lines = results.map(({ case: { rows: count, path }, us, p95Us, tokensPerSecond, right }) =>
-    [count, path, right ? us : 'WRONG', p95Us ?? '', tokensPerSecond ?? '']
-      .map((cell) => String(cell).padStart(10))
-      .join(' '),
-  );
-  const head = ['rows', 'path', 'us/step', 'p95', 'tokens/s'].map((name) => name.padStart(10));
-  process.stdout.write(`${[head.join(' '), ...lines].join('\n')}\n`);
-  if (results.some(({ right }) => !right)) process.exitCode = 1;
-  if (!process.argv.includes('--save')) return;
+function report({ backend }: Runtime, results: readonly BenchRow[]): void {
   const device = `${backend} ${cpus()[0]?.model.trim() ?? 'unknown'}`;
-  const folder = new URL('./results/', import.meta.url);
-  mkdirSync(folder, { recursive: true });
-  const file = {
+  const result: BenchResult = {
     bench: 'engine-overhead',
     device,
     commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
@@ -104,9 +85,14 @@ function report({ backend }: Runtime, results: readonly Row[]): void {
     ceilings: {},
     rows: results,
   };
+  process.stdout.write(`${table(result)}\n`);
+  if (results.some(({ right }) => !right)) process.exitCode = 1;
+  if (!process.argv.includes('--save')) return;
+  const folder = new URL('./results/', import.meta.url);
+  mkdirSync(folder, { recursive: true });
   const name = device.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   writeFileSync(
     new URL(`${name}-engine-overhead.json`, folder),
-    `${JSON.stringify(file, null, 2)}\n`,
+    `${JSON.stringify(result, null, 2)}\n`,
   );
 }
