@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RaceError, type Stream, type Tensor, Workspace, withAlt } from '../src/index.js';
 import { accumulate, openTestRuntime, type TestRuntime, zeros } from './makers/test-kernels.js';
@@ -67,12 +68,64 @@ describe('the race checker', () => {
       },
       { stream: a },
     );
-    const check = () => {
-      graph.instantiateSync();
-      t.runtime.checkRaces();
-    };
-    expect(check).toThrow(expect.objectContaining({ code: 'CRT_RACE' }));
+    const executables = () => t.runtime.stats().live['graph executable'];
+    const before = executables();
+    expect(() => graph.instantiateSync()).toThrow(expect.objectContaining({ code: 'CRT_RACE' }));
+    expect(executables()).toBe(before);
   });
+
+  test('knows that launches of one executable run one after another, on any streams', async () => {
+    const exec = t.device.capture((s) => accumulate(t, s, y), { stream: a }).instantiateSync();
+    exec.launch(a);
+    exec.launch(b);
+    await b.synchronize();
+  });
+
+  test('knows that the legacy stream and blocking streams wait for each other', async () => {
+    const blocking = t.device.createStream({ name: 'c', blocking: true });
+    accumulate(t, blocking, y);
+    accumulate(t, t.device.legacyStream, y);
+    accumulate(t, blocking, y);
+    await blocking.synchronize();
+    accumulate(t, a, y);
+    accumulate(t, t.device.legacyStream, y);
+    await expect(a.synchronize()).rejects.toThrow(RaceError);
+  });
+
+  test.each(['record', 'wait'] as const)('knows what an external %s orders', async (how) => {
+    const event = t.device.createEvent();
+    const external = { external: true };
+    const record = (s: Stream) => {
+      if (how === 'wait') s.wait(event, external);
+      accumulate(t, s, y);
+      if (how === 'record') s.record(event, external);
+    };
+    const exec = t.device.capture(record, { stream: a }).instantiateSync();
+    if (how === 'wait') {
+      accumulate(t, b, y);
+      b.record(event);
+      exec.launch(a);
+    } else {
+      exec.launch(a);
+      b.wait(event);
+      accumulate(t, b, y);
+    }
+    await Promise.all([a.synchronize(), b.synchronize()]);
+  });
+
+  test.each(['isDone', 'isIdle', 'notify'] as const)(
+    'knows what %s tells the host',
+    async (how) => {
+      accumulate(t, a, y);
+      const event = a.record();
+      const notified = new Promise<void>((resolve) => a.notify(resolve));
+      const isOver = () => (how === 'isDone' ? event.isDone() : a.isIdle());
+      if (how === 'notify') await notified;
+      else while (!isOver()) await delay(1);
+      accumulate(t, b, y);
+      await b.synchronize();
+    },
+  );
 
   test('finds two branches in one workspace, and is silent when each has a lane', async () => {
     for (const hasLane of [false, true]) {

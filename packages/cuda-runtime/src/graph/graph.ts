@@ -13,18 +13,25 @@ export interface GraphJson {
   readonly edges: readonly GraphEdge[];
 }
 
+/** What a graph asks of the runtime that captured it. */
+export interface GraphHome {
+  currentStream(): LaunchTarget;
+  /** @throws RaceError */
+  checkRaces(): void;
+}
+
 /** A captured graph. Retains the memory, kernels and events that its nodes use. */
 export class Graph implements Disposable {
   readonly #record: NativeRecord;
-  readonly #currentStream: () => LaunchTarget;
+  readonly #home: GraphHome;
   // Callbacks of `stream.notify` nodes live as long as the graph or an executable of it.
   readonly #callbacks: object | undefined;
   #json: GraphJson | undefined;
 
   /** @internal Made by `device.capture` or `stream.endCapture`. */
-  constructor(handle: Handle, currentStream: () => LaunchTarget, callbacks: object | undefined) {
+  constructor(handle: Handle, home: GraphHome, callbacks: object | undefined) {
     this.#record = new NativeRecord(this, handle, 'graph');
-    this.#currentStream = currentStream;
+    this.#home = home;
     this.#callbacks = callbacks;
   }
 
@@ -36,7 +43,7 @@ export class Graph implements Disposable {
     return this.toJSON().edges;
   }
 
-  /** Makes an executable graph. @throws GraphInstantiateError, RaceError */
+  /** Makes an executable graph. @throws GraphInstantiateError; RaceError with the race checker on */
   async instantiate(): Promise<GraphExec> {
     return this.instantiateSync();
   }
@@ -46,7 +53,14 @@ export class Graph implements Disposable {
     const handle = guarded(() =>
       environment().binding.instantiate(this.#record.use('graph.instantiate')),
     );
-    return new GraphExec(handle, this.#currentStream, this.#callbacks);
+    const exec = new GraphExec(handle, () => this.#home.currentStream(), this.#callbacks);
+    try {
+      this.#home.checkRaces();
+    } catch (error) {
+      exec.dispose();
+      throw error;
+    }
+    return exec;
   }
 
   /** Nodes and edges as plain data. */

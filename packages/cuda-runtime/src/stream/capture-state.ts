@@ -35,7 +35,11 @@ export function endCapture(stream: Stream): Graph {
   try {
     const handle = guarded(() => environment().binding.endCapture(native));
     const { device, runtime } = stream;
-    return new Graph(handle, () => runtime.currentStream(device), takeCallbacks(id));
+    const home = {
+      currentStream: () => runtime.currentStream(device),
+      checkRaces: () => runtime.checkRaces(),
+    };
+    return new Graph(handle, home, takeCallbacks(id));
   } catch (error) {
     // A refused end (a fork, another thread) leaves the capture open; its callbacks stay.
     if (stream.captureId !== id) dropCallbacks(id);

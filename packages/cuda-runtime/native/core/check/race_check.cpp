@@ -5,6 +5,7 @@
 #include "core/base/json.h"
 #include "core/check/access_history.h"
 #include "core/graph/graph.h"
+#include "core/stream/event.h"
 #include "core/stream/stream.h"
 
 namespace cuda_runtime::core {
@@ -39,9 +40,22 @@ RaceReport make_report(const Buffer& buffer, const std::string& first, uint8_t f
 
 }  // namespace
 
+RaceCheck::Clock& RaceCheck::clock_of(Stream& stream) {
+  if (stream.is_blocking()) blocking_.insert(stream.id());
+  if (stream.is_legacy()) legacy_.insert(stream.id());
+  return streams_[stream.id()];
+}
+
 RaceCheck::Clock& RaceCheck::advance(Stream& stream) {
-  Clock& clock = streams_[stream.id()];
+  Clock& clock = clock_of(stream);
   join(clock, host_);
+  // The legacy stream comes after the blocking streams, and they after it.
+  if (stream.is_legacy()) {
+    for (const uint64_t other : blocking_) join(clock, streams_[other]);
+  }
+  if (stream.is_blocking()) {
+    for (const uint64_t other : legacy_) join(clock, streams_[other]);
+  }
   ++clock[stream.id()];
   return clock;
 }
@@ -57,6 +71,16 @@ void RaceCheck::submitted(Stream& stream, const Work& work, Ticket& ticket) {
   ticket.clock = std::make_unique<Clock>(clock);
 }
 
+void RaceCheck::graph_starts(Stream& stream, const Graph& graph, const Ticket* previous) {
+  if (!enabled_) return;
+  if (previous != nullptr) waited(stream, *previous);
+  for (const GraphNode& node : graph.nodes()) {
+    if (node.work->kind != WorkKind::kEventWait) continue;
+    const Ref<Ticket> ticket = node.work->event->ticket;
+    if (ticket) waited(stream, *ticket);
+  }
+}
+
 void RaceCheck::graph_submitted(Stream& stream, const Graph& graph, Ticket& ticket) {
   if (!enabled_) return;
   LockGuard lock(mutex_);
@@ -65,6 +89,10 @@ void RaceCheck::graph_submitted(Stream& stream, const Graph& graph, Ticket& tick
     const std::string name = node.work->label() + " in a graph@" + stream.display_name();
     for (const Access& access : node.work->accesses) {
       check_access(access, name, stream.id(), clock.at(stream.id()), clock);
+    }
+    // Whoever waits for an event that the graph records comes after the launch.
+    if (node.work->kind == WorkKind::kEventRecord && node.work->event->ticket) {
+      node.work->event->ticket->clock = std::make_unique<Clock>(clock);
     }
   }
   ticket.clock = std::make_unique<Clock>(clock);
@@ -79,13 +107,19 @@ void RaceCheck::marked(Stream& stream, Ticket& ticket) {
 void RaceCheck::waited(Stream& stream, const Ticket& ticket) {
   if (!enabled_ || ticket.clock == nullptr) return;
   LockGuard lock(mutex_);
-  join(streams_[stream.id()], *ticket.clock);
+  join(clock_of(stream), *ticket.clock);
 }
 
 void RaceCheck::host_waited(const Ticket& ticket) {
   if (!enabled_ || ticket.clock == nullptr) return;
   LockGuard lock(mutex_);
   join(host_, *ticket.clock);
+}
+
+void RaceCheck::host_saw_idle(Stream& stream) {
+  if (!enabled_) return;
+  LockGuard lock(mutex_);
+  join(host_, clock_of(stream));
 }
 
 void RaceCheck::check_access(const Access& access, const std::string& name, uint64_t stream,

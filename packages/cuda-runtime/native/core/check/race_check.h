@@ -3,6 +3,7 @@
 // graphs by reachability at instantiation, without running them.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +31,10 @@ class RaceCheck {
 
   /// An operation enters the stream: checks its accesses and gives its position to `ticket`.
   void submitted(Stream& stream, const Work& work, Ticket& ticket);
-  /// A launch of a graph enters the stream: all its nodes' accesses at once.
+  /// A graph is about to be launched: it comes after the executable's previous launch and after what
+  /// its external waits wait for.
+  void graph_starts(Stream& stream, const Graph& graph, const Ticket* previous);
+  /// The launch of the graph enters the stream: all its nodes' accesses at once.
   void graph_submitted(Stream& stream, const Graph& graph, Ticket& ticket);
   /// A point without work.
   void marked(Stream& stream, Ticket& ticket);
@@ -38,6 +42,8 @@ class RaceCheck {
   void waited(Stream& stream, const Ticket& ticket);
   /// The host waited for the ticket: everything submitted from now on comes after it.
   void host_waited(const Ticket& ticket);
+  /// The host saw that the stream is idle.
+  void host_saw_idle(Stream& stream);
   /// Compares all pairs of nodes that touch a common buffer and that no path orders.
   void check_graph(const Graph& graph);
 
@@ -50,6 +56,7 @@ class RaceCheck {
 
  private:
   using Clock = VectorClock;
+  Clock& clock_of(Stream& stream);
   Clock& advance(Stream& stream);
   void add_report(RaceReport race);
   void check_access(const Access& access, const std::string& name, uint64_t stream,
@@ -59,6 +66,8 @@ class RaceCheck {
   Mutex mutex_;
   Clock host_;
   std::map<uint64_t, Clock> streams_;
+  std::set<uint64_t> blocking_;  // ids of the streams that the legacy stream is ordered with
+  std::set<uint64_t> legacy_;
   std::vector<RaceReport> found_;
 };
 

@@ -38,6 +38,7 @@ Status Exec::launch(Stream& stream) {
   LockGuard lock(runtime.mutex());
   Status status = check_graph_launch(stream);
   if (!status.ok()) return status;
+  runtime.races().graph_starts(stream, *graph_, last_launch.get());
   last_launch = runtime.backend().launch(stream, *this);
   runtime.races().graph_submitted(stream, *graph_, *last_launch);
   launches_.fetch_add(1, std::memory_order_relaxed);

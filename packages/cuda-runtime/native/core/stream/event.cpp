@@ -120,6 +120,7 @@ Status Event::query(bool& complete) {
   Status status = check_event_query(*this, "querying an event");
   if (!status.ok()) return status;
   complete = !ticket || ticket->is_complete();
+  if (complete && ticket) runtime_->races().host_waited(*ticket);
   return {};
 }
 

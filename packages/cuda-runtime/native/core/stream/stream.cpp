@@ -53,8 +53,8 @@ Status Stream::submit(Ref<Work> work) {
   const Ref<Work> kept = work;
   const Ref<Ticket> ticket = backend().enqueue(*this, std::move(work));
   runtime_->races().submitted(*this, *kept, *ticket);
-  // In time even if the read is over: completions are delivered on this thread, later.
-  if (kept->kind == WorkKind::kRead) kept->sink->expect(kept->token, runtime_, ticket);
+  // In time even if the work is over: completions are delivered on this thread, later.
+  if (kept->sink) kept->sink->expect(kept->token, runtime_, ticket);
   return {};
 }
 
@@ -105,6 +105,7 @@ Status Stream::is_idle(bool& idle) {
   Status status = check_stream_query(*this, "querying a stream");
   if (!status.ok()) return status;
   idle = !backend().tail(*this);
+  if (idle) runtime_->races().host_saw_idle(*this);
   return {};
 }
 
