@@ -125,6 +125,19 @@ describe('dispose', () => {
     expect(buffers()).toBe(before - 1);
   });
 
+  test('an aborted capture keeps nothing, although an event was recorded in it', () => {
+    const event = t.device.createEvent();
+    const before = buffers();
+    s.beginCapture();
+    const captured = zeros(t, s, 64);
+    s.record(event);
+    captured.dispose();
+    expect(buffers()).toBe(before + 1);
+    s.abortCapture();
+    expect(buffers()).toBe(before);
+    expect(event.state).toBe('stale');
+  });
+
   test('L13: nothing at all is legal memory', async () => {
     const empty = Tensor.allocate(t.device, [0, 3], 'f32', { stream: s });
     s.fill(empty, 1).copy(empty, empty).write(empty, new Uint8Array());

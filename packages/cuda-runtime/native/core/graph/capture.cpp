@@ -28,6 +28,14 @@ void finish(CaptureSequence& sequence) {
   }
 }
 
+/// The sequence is over and gives no graph. What its nodes use is released now, although an event that
+/// was recorded in it may keep the sequence.
+void discard(CaptureSequence& sequence) {
+  const Ref<CaptureSequence> keep(&sequence);
+  finish(sequence);
+  sequence.graph = nullptr;
+}
+
 /// Nodes of the graph that the origin's frontier does not reach, by stream: name and last node.
 std::string unjoined(const Graph& graph, const Frontier& frontier) {
   std::vector<bool> reached(graph.nodes().size());
@@ -143,7 +151,7 @@ Status end_capture(Stream& stream, Ref<Graph>& graph) {
     return std::move(status).on_stream(stream.display_name()).in_capture(sequence->id);
   }
   if (sequence->thread != std::this_thread::get_id() && sequence->mode != CaptureMode::kRelaxed) {
-    if (!stream.runtime().options().guards) finish(*sequence);
+    if (!stream.runtime().options().guards) discard(*sequence);
     return Status::error("CRT_WRONG_THREAD", kStreamCaptureWrongThread,
                          "the capture was begun on another thread",
                          "End it on the thread that began it, or begin it relaxed")
@@ -152,30 +160,31 @@ Status end_capture(Stream& stream, Ref<Graph>& graph) {
   }
   if (sequence->state == CaptureState::kInvalidated) {
     Status status = invalidated(stream, *sequence);
-    finish(*sequence);
+    discard(*sequence);
     return status;
   }
   const std::string open = unjoined(*sequence->graph, stream.frontier);
   finish(*sequence);
+  graph = std::move(sequence->graph);
   if (!open.empty()) {
+    graph = nullptr;
     return Status::error("CRT_CAPTURE_UNJOINED", kStreamCaptureUnjoined,
                          "forked work was not joined: " + open,
                          "Let the origin wait for each fork after the fork's last operation")
         .on_stream(stream.display_name())
         .in_capture(sequence->id);
   }
-  graph = std::move(sequence->graph);
   return {};
 }
 
 void abort_capture(Stream& stream) {
-  if (stream.capture) finish(*Ref<CaptureSequence>(stream.capture));
+  if (stream.capture) discard(*stream.capture);
 }
 
 void leave_capture(Stream& stream) {
   const Ref<CaptureSequence> sequence = stream.capture;
   if (!sequence) return;
-  if (sequence->origin == &stream) return finish(*sequence);
+  if (sequence->origin == &stream) return discard(*sequence);
   stream.capture = nullptr;
   stream.frontier.clear();
   std::erase_if(sequence->participants,
@@ -185,7 +194,7 @@ void leave_capture(Stream& stream) {
 void abort_captures_of_thread(Runtime& runtime, std::thread::id thread) {
   const std::vector<CaptureSequence*> open = runtime.captures();
   for (CaptureSequence* sequence : open) {
-    if (sequence->thread == thread) finish(*sequence);
+    if (sequence->thread == thread) discard(*sequence);
   }
 }
 
