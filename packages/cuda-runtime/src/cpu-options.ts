@@ -15,9 +15,9 @@ export type CpuSchedule = 'parallel' | 'serial' | 'random' | 'adversarial';
 export interface CpuOptions {
   /** Default: the highest that the machine has. */
   readonly level?: CpuLevelName;
-  /** Threads of a kernel's parallel loops; default all cores. Results never depend on it. */
+  /** Threads of a kernel's parallel loops, at most 1024; default all cores. Results never depend on it. */
   readonly threads?: number;
-  /** Most operations that run at once; default 32. */
+  /** Most operations that run at once, at most 1024; default 32. */
   readonly maxThreads?: number;
   /** Default `parallel`. */
   readonly schedule?: CpuSchedule;
@@ -40,6 +40,9 @@ const choices = {
   schedule: ['parallel', 'serial', 'random', 'adversarial'],
   pdl: ['earliest', 'latest', 'random'],
 } as const;
+
+// Beyond this the system runs out of threads before any machine has that many cores.
+const mostThreads = 1024;
 
 /** Fills in defaults. An empty level, or 0 threads, lets the addon choose. @throws ArgumentError */
 export function resolveCpuOptions(
@@ -69,7 +72,12 @@ export function resolveCpuOptions(
       throw refuse(`\`cpu.${name}\` is ${resolved[name]}, expected a non-negative integer`);
     }
   }
-  return { ...resolved, hangMs: 0 };
+  for (const name of ['threads', 'maxThreads'] as const) {
+    if (resolved[name] > mostThreads) {
+      throw refuse(`\`cpu.${name}\` is ${resolved[name]}, expected at most ${mostThreads}`);
+    }
+  }
+  return resolved;
 }
 
 function checkChoice(name: keyof typeof choices, value: string): void {

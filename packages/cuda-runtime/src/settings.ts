@@ -1,3 +1,5 @@
+import { ArgumentError } from './errors/argument-error.js';
+
 /** Environment variables of this package; the addon's loader reads `CUDA_RUNTIME_BINARY` itself. */
 export interface Settings {
   /** `CUDA_RUNTIME_CPU_LEVEL`: baseline, avx2, avx512 or amx; none = the best the machine has. */
@@ -8,7 +10,7 @@ export interface Settings {
   readonly warnLeaks: boolean;
 }
 
-/** Reads the environment; called when a runtime is opened. */
+/** Reads the environment; called when a runtime is opened. @throws ArgumentError */
 export function readSettings(environment: NodeJS.ProcessEnv = process.env): Settings {
   return {
     cpuLevel: environment['CUDA_RUNTIME_CPU_LEVEL'] || undefined,
@@ -21,5 +23,9 @@ function positive(name: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
-  throw new RangeError(`${name} is \`${text}\`, expected a positive integer; unset or correct it`);
+  throw new ArgumentError({
+    api: 'open',
+    detail: `${name} is \`${text}\`, expected a positive integer`,
+    hint: 'Unset or correct it',
+  });
 }

@@ -5,11 +5,12 @@ import {
   type OpenOptions,
   OutOfMemoryError,
   open,
+  openSync,
   type Runtime,
   Tensor,
 } from '../src/index.js';
 import { cpuLevels, download, seededRandom, upload } from '../src/testing/index.js';
-import { openTestRuntime, type TestRuntime, zeros } from './makers/test-kernels.js';
+import { openTestRuntime, spin, type TestRuntime, zeros } from './makers/test-kernels.js';
 
 const opened: Runtime[] = [];
 afterEach(async () => {
@@ -29,6 +30,22 @@ describe('options of the CPU backend', () => {
     expect(allocate).toThrow(OutOfMemoryError);
     expect(allocate).toThrow(/2097152 bytes for weights.*of 1048576/);
     expect(t.device.alloc(1 << 19).bytes).toBe(1 << 19);
+  });
+
+  test.each(['threads', 'maxThreads'])('%s: more than a machine can start are refused', (name) => {
+    for (const count of [1025, 2 ** 40]) {
+      const openMany = () => openSync({ backend: 'cpu', isolated: true, cpu: { [name]: count } });
+      expect(openMany).toThrow(expect.objectContaining({ code: 'CRT_ARGUMENT' }));
+      expect(openMany).toThrow(`\`cpu.${name}\` is ${count}, expected at most 1024`);
+    }
+  });
+
+  test('synchronizeSync waits as long as any number of milliseconds says', async () => {
+    const t = await start({});
+    const stream = t.device.createStream();
+    spin(t, stream, 50);
+    stream.synchronizeSync({ timeoutMs: Number.MAX_SAFE_INTEGER });
+    expect(stream.isIdle()).toBe(true);
   });
 
   test('strictEvents: waiting for a never-recorded event is an error', async () => {

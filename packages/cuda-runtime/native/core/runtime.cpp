@@ -44,7 +44,6 @@ Status RuntimeOptions::parse(const std::string& text, RuntimeOptions& options) {
   options.pdl = cpu["pdl"].text("earliest");
   options.strict_pdl = cpu["strictPdl"].bool_or(false);
   options.limit_bytes = static_cast<uint64_t>(cpu["limitBytes"].number_or(0));
-  options.hang_ms = static_cast<uint64_t>(cpu["hangMs"].number_or(0));
   return {};
 }
 

@@ -34,7 +34,6 @@ struct RuntimeOptions {
   std::string pdl = "earliest";
   bool strict_pdl = false;
   uint64_t limit_bytes = 0;
-  uint64_t hang_ms = 0;
 
   static Status parse(const std::string& json, RuntimeOptions& options);
 };

@@ -1,5 +1,6 @@
 #include "cpu/scheduler.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/base/clock.h"
@@ -11,6 +12,7 @@ using core::LockGuard;
 using core::Work;
 using core::WorkKind;
 
+constexpr int64_t kLongestWaitMs = 1'000'000'000'000;  // 30 years; more would not fit nanoseconds
 constexpr int64_t kWaitSpinNs = 20'000;  // a kernel looks this long for its predecessors' writes
 
 }  // namespace
@@ -60,7 +62,7 @@ void Scheduler::notify(Operation& operation, Notice notice) {
 bool Scheduler::wait_blocking(const Operation& operation, int64_t timeout_ms) {
   executor_.demand();
   if (operation.is_complete()) return true;
-  const int64_t deadline = core::now_ns() + timeout_ms * 1'000'000;
+  const int64_t deadline = core::now_ns() + std::min(timeout_ms, kLongestWaitMs) * 1'000'000;
   LockGuard lock(mutex_);
   waiters_.fetch_add(1);
   bool in_time = true;

@@ -177,6 +177,5 @@ export interface NativeOpenOptions {
     readonly pdl: string;
     readonly strictPdl: boolean;
     readonly limitBytes: number;
-    readonly hangMs: number;
   };
 }
