@@ -16,8 +16,8 @@ export function setLeakWarnings(on: boolean): void {
   warnLeaks = on;
 }
 
-// The safety net for forgotten objects. `release` only hands the record to the reaper thread, so
-// that a collection inside a capture cannot call CUDA (docs/lifetimes.md).
+// The safety net for forgotten objects. `release` drops a reference and never waits: what work or a
+// graph still uses stays (docs/lifetimes.md).
 const forgotten = new FinalizationRegistry<Held>(({ handle, what, stack }) => {
   environment().binding.release(handle);
   if (stack) process.emitWarning(`${what} was collected undisposed`, { detail: stack });
