@@ -12,8 +12,8 @@ export interface BenchSetting {
   readonly bench: string;
   /** `import.meta.url` of the bench file. */
   readonly from: string;
-  /** Loads the kernels that the cases use. */
-  readonly load: (runtime: Runtime) => Promise<unknown>;
+  /** Loads the kernels that the cases use, unless they do so themselves. */
+  readonly load?: (runtime: Runtime) => Promise<unknown>;
   /** Default: the copy bandwidth of as many threads as the backend uses. */
   readonly ceiling?: Ceiling;
 }
@@ -27,7 +27,7 @@ export async function runBench(setting: BenchSetting, cases: readonly BenchCase[
   const whatElse = watchMachine();
   const runtime = await open(options.open);
   try {
-    await setting.load(runtime);
+    await setting.load?.(runtime);
     const ceiling = setting.ceiling ?? copyCeiling;
     const isCpu = runtime.backend === 'cpu';
     const tbps = isCpu ? await ceiling.measure(threadsOf(runtime)) : undefined;
