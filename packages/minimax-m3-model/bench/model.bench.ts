@@ -1,130 +1,126 @@
 // Prefill and decode of the whole model: checks the answers against the goldens, then times. Decode
-// replays a captured graph, as the engine does. `--save` writes bench/results, `--threads N` limits
-// the CPU backend.
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+// replays a captured graph, as the engine does; both include reading the logits back.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Device, open } from '@altstream/cuda-runtime';
+import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
+import type { Runtime } from '@altstream/cuda-runtime';
 import { writeHashCheckpoint } from '@altstream/hash-checkpoint';
 import { MiniMaxM3Model } from '../src/index.js';
 import { argmax, Session } from '../test/makers/session.js';
 
-interface Row {
-  readonly case: Readonly<Record<string, string | number>>;
-  readonly us?: number;
-  readonly p95Us?: number;
-  readonly tokensPerSecond?: number;
-  readonly right: boolean;
+interface Facts {
+  readonly model: 'T128' | 'T128-mxfp8';
+  readonly dtype: 'bfloat16' | 'float32';
 }
 
-const runs = 15;
-const models = ['T128', 'T128-mxfp8'] as const;
-const dtypes = ['bfloat16', 'float32'] as const;
+const context = 880;
+const variants = (['T128', 'T128-mxfp8'] as const).flatMap((model) =>
+  (['bfloat16', 'float32'] as const).map((dtype): Facts => ({ model, dtype })),
+);
+const cases = variants.flatMap((facts) => [
+  prefillCase(facts),
+  ...[1, 8].map((batch) => decodeCase(facts, batch)),
+]);
 
-const rows: Row[] = [];
-let device = '';
-for (const name of models)
-  for (const dtype of dtypes) rows.push(...(await benchModel(name, dtype)));
-report(rows);
+function prefillCase(facts: Facts): BenchCase {
+  const { tokens } = readGolden(facts.model);
+  return {
+    case: { ...facts, what: 'prefill', tokens: tokens.length },
+    tokens: tokens.length,
+    prepare: async ({ device }) => {
+      const { session, checkPrefill } = await useModel(device.runtime, facts);
+      return {
+        run: async () => {
+          session.reset();
+          await session.run([{ sequence: 0, tokens }]);
+        },
+        check: checkPrefill,
+      };
+    },
+  };
+}
 
-async function benchModel(name: string, dtype: 'bfloat16' | 'float32'): Promise<Row[]> {
-  const golden = readGolden(name);
+function decodeCase(facts: Facts, batch: number): BenchCase {
+  const golden = readGolden(facts.model);
+  return {
+    case: { ...facts, what: 'decode', tokens: batch, context },
+    tokens: batch,
+    prepare: async ({ device }) => {
+      const { session } = await useModel(device.runtime, facts);
+      session.reset();
+      const sequences = Array.from({ length: batch }, (_, sequence) => sequence);
+      const tokens = golden.tokens.slice(0, context);
+      for (const sequence of sequences) await session.run([{ sequence, tokens }]);
+      const { replay } = await session.capture(batch);
+      const answers: number[][] = [];
+      let position = context;
+      const step = async () => {
+        const token = golden.tokens[position] ?? 5;
+        position += 1;
+        return replay(sequences.map((sequence) => ({ sequence, tokens: [token] })));
+      };
+      return {
+        run: async () => {
+          const logits = await step();
+          if (answers.length === 0) answers.push(...logits.map((rows) => rows.map(argmax)));
+        },
+        check: async () => {
+          const expected = golden.argmax[context];
+          const wrong = answers.findIndex(([answer]) => answer !== expected);
+          if (answers.length === batch && wrong < 0) return;
+          throw new Error(`sequence ${wrong} answers ${answers[wrong]}, expected ${expected}`);
+        },
+      };
+    },
+  };
+}
+
+interface Loaded {
+  readonly key: string;
+  readonly model: MiniMaxM3Model;
+  readonly session: Session;
+  readonly checkPrefill: () => Promise<void>;
+}
+
+let loaded: Loaded | undefined;
+
+/** The model of a case; the one before it is freed, so that one at a time takes memory. */
+async function useModel(runtime: Runtime, { model: name, dtype }: Facts): Promise<Loaded> {
+  const key = `${name} ${dtype}`;
+  if (loaded?.key === key) return loaded;
+  loaded?.model.dispose();
   const directory = mkdtempSync(join(tmpdir(), 'model-bench-'));
-  const threads = Number(argument('--threads') ?? 0);
-  const runtime = await open({
-    backend: 'cpu',
-    isolated: true,
-    ...(threads && { cpu: { threads } }),
-  });
   try {
     await writeHashCheckpoint({ model: 'T128', directory, mxfp8: name.endsWith('mxfp8') });
     const model = await MiniMaxM3Model.load({ runtime, directory, dtype });
-    device = deviceName(model.device);
-    const facts = { model: name, dtype };
-    const tokens = golden.token_ids;
     const session = new Session(model, 8, 1024);
-    const agreed = async () => {
-      session.reset();
-      const [logits = []] = await session.run([{ sequence: 0, tokens }]);
-      return logits.filter((row, p) => argmax(row) === golden.argmax[p]).length / logits.length;
-    };
-    const right = (await agreed()) > (dtype === 'float32' ? 0.995 : 0.93);
-    const prefill = await timed(right, tokens.length, async () => {
-      session.reset();
-      await session.run([{ sequence: 0, tokens }]);
-    });
-    const result: Row[] = [
-      { case: { ...facts, what: 'prefill', tokens: tokens.length }, ...prefill },
-    ];
-    for (const batch of [1, 8]) {
-      session.reset();
-      const sequences = Array.from({ length: batch }, (_, sequence) => sequence);
-      for (const sequence of sequences)
-        await session.run([{ sequence, tokens: tokens.slice(0, 880) }]);
-      const { replay } = await session.capture(batch);
-      let position = 880;
-      const step = async () => {
-        const token = tokens[position++] ?? 5;
-        return replay(sequences.map((sequence) => ({ sequence, tokens: [token] })));
-      };
-      const [[first] = []] = await step();
-      const isRight = right && argmax(first ?? []) === golden.argmax[880];
-      const decode = await timed(isRight, batch, step);
-      result.push({ case: { ...facts, what: 'decode', tokens: batch, context: 880 }, ...decode });
-    }
-    model.dispose();
-    return result;
+    const least = dtype === 'float32' ? 0.995 : 0.93;
+    const checkPrefill = async () => checkAgreement(session, readGolden(name), least);
+    loaded = { key, model, session, checkPrefill };
+    return loaded;
   } finally {
-    await runtime.dispose();
     rmSync(directory, { recursive: true });
   }
 }
 
-async function timed(right: boolean, tokens: number, run: () => Promise<unknown>) {
-  if (!right) return { right };
-  const samples: number[] = [];
-  for (let i = 0; i < runs; i++) {
-    const started = performance.now();
-    await run();
-    samples.push((performance.now() - started) * 1000);
-  }
-  samples.sort((a, b) => a - b);
-  const us = samples[runs >> 1] ?? Number.NaN;
-  const p95Us = samples[Math.floor((runs - 1) * 0.95)] ?? Number.NaN;
-  return { us, p95Us, tokensPerSecond: (tokens / us) * 1e6, right };
+async function checkAgreement(session: Session, golden: Golden, least: number): Promise<void> {
+  session.reset();
+  const [logits = []] = await session.run([{ sequence: 0, tokens: golden.tokens }]);
+  const same = logits.filter((row, p) => argmax(row) === golden.argmax[p]).length / logits.length;
+  if (!(same > least)) throw new Error(`${same} of the answers agree, expected above ${least}`);
 }
 
-function report(all: readonly Row[]): void {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD']).toString().trim();
-  const lines = all.map(({ case: facts, us, tokensPerSecond, right }) => {
-    const what = Object.entries(facts).map(([key, value]) => `${key}=${value}`);
-    const time = us === undefined ? '–' : `${us.toFixed(0)} µs`;
-    const rate = tokensPerSecond === undefined ? '–' : `${tokensPerSecond.toFixed(0)} tokens/s`;
-    return `${what.join(' ').padEnd(66)} ${time.padStart(12)} ${rate.padStart(16)}  ${right ? 'yes' : 'NO'}`;
-  });
-  process.stdout.write(`model · ${device} · commit ${commit}\n${lines.join('\n')}\n`);
-  if (all.some(({ right }) => !right)) process.exitCode = 1;
-  if (!process.argv.includes('--save')) return;
-  const stem = device.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-  const file = new URL(`results/${stem}-model.json`, import.meta.url);
-  const given = process.argv.slice(2).join(' ');
-  const command = `tsx --conditions=@altstream/source bench/model.bench.ts ${given}`;
-  const head = { bench: 'model', device, commit, command, date: new Date().toISOString() };
-  mkdirSync(new URL('.', file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify({ ...head, rows: all }, null, 1)}\n`);
+interface Golden {
+  readonly tokens: readonly number[];
+  readonly argmax: readonly number[];
 }
 
-function deviceName({ limits }: Device): string {
-  return `${cpus()[0]?.model ?? 'cpu'} ${limits.cpuLevel} x${limits.processors}`;
-}
-
-function readGolden(name: string): { token_ids: number[]; argmax: number[] } {
+function readGolden(name: string): Golden {
   const file = new URL(`../test/fixtures/${name}.json`, import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8'));
+  const { token_ids: tokens, argmax: answers } = JSON.parse(readFileSync(file, 'utf8'));
+  return { tokens, argmax: answers };
 }
 
-function argument(name: string): string | undefined {
-  const at = process.argv.indexOf(name);
-  return at < 0 ? undefined : process.argv[at + 1];
-}
+const setting = { bench: 'model', from: import.meta.url, ceiling: readCeiling };
+await runBench(setting, cases);
