@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { splitArguments } from './arguments.js';
 import { loadWarning, startLoad, withStartLoad } from './machine-load.js';
+import { splitArguments } from './run-options.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const { filters, flags } = splitArguments(process.argv.slice(2));

@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Runtime, Stream } from '@altstream/cuda-runtime';
 import { describe, expect, it, vi } from 'vitest';
-import { splitArguments } from './arguments.js';
 import type { BenchResult } from './bench-case.js';
 import { copyCeiling, readCeiling } from './ceilings.js';
 import { othersBusy, startLoad, withStartLoad } from './machine-load.js';
 import { measure } from './measure.js';
 import { commandOf, report } from './report.js';
-import { runOptions } from './run-options.js';
+import { runOptions, splitArguments } from './run-options.js';
 
 /** A device of 64 processors; the loops of its kernels use three threads. */
 const runtime = {

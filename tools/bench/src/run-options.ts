@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import type { OpenOptions } from '@altstream/cuda-runtime';
 
+const flagsWithValue = ['--backend', '--threads'];
+
 /** What the command line asks for. */
 export interface RunOptions {
   readonly open: OpenOptions;
@@ -32,4 +34,17 @@ export function runOptions(args: readonly string[]): RunOptions {
 function backendOf(text: string): 'auto' | 'cpu' | 'cuda' {
   if (text === 'auto' || text === 'cpu' || text === 'cuda') return text;
   throw new Error(`--backend is ${text}, expected auto, cpu or cuda`);
+}
+/** Splits the arguments of `pnpm bench` into filters and the flags that each bench gets. */
+export function splitArguments(args: readonly string[]): {
+  readonly filters: readonly string[];
+  readonly flags: readonly string[];
+} {
+  const isFlag = args.map(
+    (argument, at) => argument.startsWith('-') || flagsWithValue.includes(args[at - 1] ?? ''),
+  );
+  return {
+    filters: args.filter((_, at) => !isFlag[at]),
+    flags: args.filter((argument, at) => isFlag[at] && argument !== '--'),
+  };
 }
