@@ -1,6 +1,5 @@
 export type { BenchCase, BenchResult, BenchRow, PreparedCase } from './bench-case.js';
 export { type Ceiling, copyCeiling, readCeiling } from './ceilings.js';
-export { loadWarning, type MachineLoad, watchMachine } from './machine-load.js';
 export { measure, type Timing } from './measure.js';
 export { type PlotOptions, plotSvg, type Series } from './plot.js';
 export { type Comparison, compare, readResult } from './results.js';

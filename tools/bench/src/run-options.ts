@@ -35,6 +35,7 @@ function backendOf(text: string): 'auto' | 'cpu' | 'cuda' {
   if (text === 'auto' || text === 'cpu' || text === 'cuda') return text;
   throw new Error(`--backend is ${text}, expected auto, cpu or cuda`);
 }
+
 /** Splits the arguments of `pnpm bench` into filters and the flags that each bench gets. */
 export function splitArguments(args: readonly string[]): {
   readonly filters: readonly string[];
