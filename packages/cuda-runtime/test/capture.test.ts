@@ -34,6 +34,15 @@ describe('device.capture', () => {
     ]);
   });
 
+  test('throws the first error although the callback disposed its stream', () => {
+    const record = (stream: Stream) => {
+      stream.dispose();
+      throw new Error('planted');
+    };
+    expect(() => t.device.capture(record, { stream: s })).toThrow('planted');
+    expect(t.runtime.isCaptureMode()).toBe(false);
+  });
+
   test('a replay reads what the buffers hold then', async () => {
     const y = zeros(t, s, 2);
     const exec = t.device.capture(() => accumulate(t, s, y, 3, 1), { stream: s }).instantiateSync();

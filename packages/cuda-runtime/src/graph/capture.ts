@@ -23,7 +23,8 @@ export function captureGraph(
     if (isPromise) throw asynchronous(id);
     return endCapture(stream);
   } catch (error) {
-    if (stream.captureStatus !== 'none') stream.abortCapture();
+    // A disposed stream has left its capture, and asking it would hide the first error.
+    if (!stream.isDisposed && stream.captureStatus !== 'none') stream.abortCapture();
     throw error;
   }
 }
