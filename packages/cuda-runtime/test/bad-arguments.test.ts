@@ -204,6 +204,30 @@ const cases: readonly [string, string, RegExp, () => unknown][] = [
     /`chunkBytes` is 0/,
     () => new Workspace(t.device, { chunkBytes: 0 }),
   ],
+  [
+    'an unknown dtype of a workspace tensor',
+    'CRT_ARGUMENT',
+    /workspace\.tensor: `dtype` is f64/,
+    () => new Workspace(t.device).tensor([1], 'f64' as never),
+  ],
+  [
+    'a negative shape of a workspace tensor',
+    'CRT_ARGUMENT',
+    /workspace\.tensor: `shape` is \[-1\]/,
+    () => new Workspace(t.device).tensor([-1], 'f32'),
+  ],
+  [
+    'a negative time limit',
+    'CRT_ARGUMENT',
+    /synchronizeSync: `timeoutMs` is -1/,
+    () => s.synchronizeSync({ timeoutMs: -1 }),
+  ],
+  [
+    'a time limit that is no number',
+    'CRT_ARGUMENT',
+    /synchronizeSync: `timeoutMs` is NaN/,
+    () => s.synchronizeSync({ timeoutMs: Number.NaN }),
+  ],
 ];
 
 describe('bad arguments', () => {

@@ -95,6 +95,29 @@ describe('waits', () => {
     expect(a.isIdle()).toBe(true);
   });
 
+  test.each([2 ** 31, Number.MAX_SAFE_INTEGER])(
+    'a time limit of %i ms is waited for by both kinds of wait',
+    async (timeoutMs) => {
+      spin(t, a, 30);
+      await a.synchronize({ timeoutMs });
+      spin(t, a, 30);
+      a.synchronizeSync({ timeoutMs });
+      expect(a.isIdle()).toBe(true);
+    },
+  );
+
+  test('a time limit may be a fraction of a millisecond', () => {
+    a.synchronizeSync({ timeoutMs: 0.5 });
+    expect(a.isIdle()).toBe(true);
+  });
+
+  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'a time limit of %s ms is an ArgumentError',
+    async (timeoutMs) => {
+      await expect(a.synchronize({ timeoutMs })).rejects.toMatchObject({ code: 'CRT_ARGUMENT' });
+    },
+  );
+
   test('nothing but Sync calls blocks: 300 launches behind a running kernel', async () => {
     const y = zeros(t, a, 1);
     spin(t, a, 400);

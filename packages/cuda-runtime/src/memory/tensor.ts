@@ -141,7 +141,8 @@ export class TensorView implements contract.Tensor {
   }
 }
 
-function checkShape(api: string, shape: readonly number[], dtype: DType): readonly number[] {
+/** A copy of the shape. @throws ArgumentError naming shape or dtype */
+export function checkShape(api: string, shape: readonly number[], dtype: DType): readonly number[] {
   if (!isDType(dtype)) throw argument(api, `\`dtype\` is ${String(dtype)}, not an element type`);
   for (const size of shape) {
     if (!Number.isSafeInteger(size) || size < 0) {

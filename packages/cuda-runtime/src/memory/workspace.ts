@@ -3,7 +3,7 @@ import { type DType, dtypeBytes } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { DisposedError } from '../errors/disposed-error.js';
 import { elementsOf } from './shape.js';
-import { Tensor } from './tensor.js';
+import { checkShape, Tensor } from './tensor.js';
 
 /** A point to go back to with `release`. */
 export interface WorkspaceMark {
@@ -63,6 +63,7 @@ export class Workspace implements TensorAllocator, Disposable {
   /** The next slice of the arena; its contents are whatever was there. */
   tensor(shape: readonly number[], dtype: DType, label?: string): Tensor {
     this.#checkAlive('workspace.tensor');
+    checkShape('workspace.tensor', shape, dtype);
     const bytes = elementsOf(shape) * dtypeBytes(dtype);
     const buffer = this.#chunkFor(bytes, label);
     const tensor = Tensor.of(buffer, shape, dtype, { byteOffset: this.#offset });

@@ -7,12 +7,23 @@ import { guarded } from '../native/guarded.js';
 
 /** `stream.synchronize`. */
 export async function synchronize(stream: Stream, options: WaitOptions): Promise<void> {
-  const handle = stream.use('stream.synchronize');
+  const api = 'stream.synchronize';
+  const handle = stream.use(api);
+  if (options.timeoutMs !== undefined) checkTimeout(api, options.timeoutMs);
   const { binding, completions } = environment();
   const wait = (signal: AbortSignal | undefined) =>
     completions.wait((token) => guarded(() => binding.streamSynchronize(handle, token)), signal);
   if (options.timeoutMs === undefined) await wait(options.signal);
   else await waitAtMost(stream, options.timeoutMs, options.signal, wait);
+  stream.runtime.checkRaces();
+}
+
+/** `stream.synchronizeSync`. */
+export function synchronizeSync(stream: Stream, timeoutMs: number | undefined): void {
+  const api = 'stream.synchronizeSync';
+  const handle = stream.use(api);
+  const wait = timeoutMs === undefined ? -1 : Math.ceil(checkTimeout(api, timeoutMs));
+  guarded(() => environment().binding.streamSynchronizeSync(handle, wait));
   stream.runtime.checkRaces();
 }
 
@@ -25,13 +36,22 @@ export async function waitUntilBelow(stream: Stream, below: number): Promise<voi
   while (stream.pending >= below) await delay(1);
 }
 
+// Node's timers fire at once when asked for more.
+const longestTimerMs = 2 ** 31 - 1;
+
+function checkTimeout(api: string, timeoutMs: number): number {
+  if (timeoutMs >= 0 && timeoutMs <= Number.MAX_SAFE_INTEGER) return timeoutMs;
+  const detail = `\`timeoutMs\` is ${timeoutMs}, expected milliseconds, 0 or more`;
+  throw new ArgumentError({ api, detail, hint: 'Leave it out to wait for ever' });
+}
+
 async function waitAtMost(
   stream: Stream,
   timeoutMs: number,
   outer: AbortSignal | undefined,
   wait: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(Math.min(Math.ceil(timeoutMs), longestTimerMs));
   try {
     await wait(outer ? AbortSignal.any([outer, timeout]) : timeout);
   } catch (error) {

@@ -30,7 +30,7 @@ import {
 } from './capture-state.js';
 import type { Event } from './event.js';
 import { PendingLimit, type QueueOptions } from './pending-limit.js';
-import { synchronize, waitUntilBelow } from './stream-waits.js';
+import { synchronize, synchronizeSync, waitUntilBelow } from './stream-waits.js';
 import { copy, fill, read, write } from './transfers.js';
 
 /** What a stream is made with besides its native record. */
@@ -158,9 +158,7 @@ export class NativeStream implements Stream {
   }
 
   synchronizeSync(options: { readonly timeoutMs?: number } = {}): void {
-    const handle = this.use('stream.synchronizeSync');
-    guarded(() => environment().binding.streamSynchronizeSync(handle, options.timeoutMs ?? -1));
-    this.runtime.checkRaces();
+    synchronizeSync(this, options.timeoutMs);
   }
 
   get pending(): number {
