@@ -1,23 +1,23 @@
 // `npm start`: set up, then serve. Without `--model` the demo model is written (once) and served.
 // Further arguments go to `altstream serve`: `npm start -- --model DIR --port 8080`.
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { ensureModel, namesModel } from './demo-model.mjs';
 import { orExplain, prepare, root, run } from './prepare.mjs';
+import { SetupError } from './requirements.mjs';
 
 const demoName = 'T128-mxfp8';
 
 orExplain(() => {
   prepare();
   const args = process.argv.slice(2);
-  const model = args.includes('--model') ? [] : ['--model', demoModel()];
+  const demoFolder = join(root, 'build', 'models', demoName);
+  const model = namesModel(args) ? [] : ['--model', ensureModel(demoFolder, writeDemoModel)];
   return run('node', [join(root, 'apps/server/dist/main.js'), 'serve', ...model, ...args]);
 });
 
 /** The hash-weight model: a real checkpoint with random weights, so its answers are not sentences. */
-function demoModel() {
-  const folder = join(root, 'build', 'models', demoName);
-  if (existsSync(join(folder, 'config.json'))) return folder;
+function writeDemoModel(folder) {
   const writer = join(root, 'tools/hash-checkpoint/src/main.ts');
   const status = run('pnpm', [
     'exec',
@@ -30,6 +30,8 @@ function demoModel() {
     '--out',
     folder,
   ]);
-  if (status !== 0) throw new Error(`writing the demo model failed with exit code ${status}`);
-  return folder;
+  if (status === 0) return;
+  throw new SetupError(
+    `writing the demo model to ${folder} failed with exit code ${status}; the lines above say why`,
+  );
 }
