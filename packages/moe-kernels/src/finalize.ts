@@ -28,7 +28,7 @@ const operation = 'finalize';
 
 /**
  * out[t] = round(scale · Σ_j weights[t, j] · expertOut[slots[t, j]]), fp32, in ascending j, one
- * rounding. Slots −1 are skipped; a token without a local expert gives zeros.
+ * rounding. Slots outside of expertOut (−1) are skipped; a token without a local expert gives zeros.
  *
  * @returns [tokens, hidden] in the dtype of `expertOut`
  * @throws ShapeError, DTypeError, ArgumentRangeError, NotLoadedError

@@ -39,3 +39,21 @@ describeEachBackend('finalize', finalizeCases, async ({ stream, runtime }, testC
   const expected = referenceFinalize({ expertOut, slots, weights, k, hidden, scale }, round);
   expect([...(await download(stream, out))]).toEqual(expected);
 });
+
+describeEachBackend(
+  'finalize skips slots that name no row',
+  [{ name: 'f32' }],
+  async ({ stream, runtime }) => {
+    await loadMoeKernels(runtime);
+    const slots = [0, 2, 2 ** 31 - 1, -(2 ** 31), 1, 4];
+    const out = finalize(
+      {
+        expertOut: upload(stream, [1, 2, 3, 4, 5, 6], [6, 1], 'f32'),
+        slots: upload(stream, slots, [3, 2], 'i32'),
+        weights: upload(stream, new Array<number>(6).fill(1), [3, 2], 'f32'),
+      },
+      { stream },
+    );
+    expect([...(await download(stream, out))]).toEqual([4, 0, 7]);
+  },
+);

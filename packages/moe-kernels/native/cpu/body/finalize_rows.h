@@ -33,6 +33,7 @@ void store_row(uint16_t* out, const float* sums, float scale, int32_t count) {
 
 template <typename T>
 void finalize_token(const FinalizeParams* p, int64_t token) {
+  const int64_t rows = (int64_t)p->tokens * p->k;  // of expert_out
   const int32_t* slots = (const int32_t*)p->slots + token * p->k;
   const float* weights = (const float*)p->weights + token * p->k;
   T* out = (T*)p->out + token * p->hidden;
@@ -40,7 +41,7 @@ void finalize_token(const FinalizeParams* p, int64_t token) {
     const int32_t count = p->hidden - first < kColumns ? p->hidden - first : kColumns;
     float sums[kColumns] = {};
     for (int32_t j = 0; j < p->k; ++j) {
-      if (slots[j] < 0) continue;
+      if (slots[j] < 0 || slots[j] >= rows) continue;
       const T* row = (const T*)p->expert_out + (int64_t)slots[j] * p->hidden + first;
       add_row(sums, row, weights[j], count);
     }

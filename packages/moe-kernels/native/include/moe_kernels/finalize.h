@@ -8,8 +8,8 @@
 /* kernel finalize_f32 FinalizeParams block=256 */
 /* kernel finalize_bf16 FinalizeParams block=256 */
 typedef struct FinalizeParams {
-  const void* expert_out; /* r bf16|f32 [rows, hidden] down projections in permuted order */
-  const void* slots;      /* r i32 [tokens, k] (token, slot) -> permuted row, -1 = skipped */
+  const void* expert_out; /* r bf16|f32 [tokens * k, hidden] down projections in permuted order */
+  const void* slots;      /* r i32 [tokens, k] (token, slot) -> permuted row; others skipped */
   const void* weights;    /* r f32 [tokens, k] router weights */
   void* out;              /* w bf16|f32 [tokens, hidden] zeros where no slot is local */
   int32_t tokens;         /* rows of out */
