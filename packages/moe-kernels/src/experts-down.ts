@@ -41,6 +41,7 @@ export function expertsDown(input: ExpertsDownInput, options: ExpertsOptions): T
     offsets: input.permutation.offsets,
     h2,
     packed: takeWorkspace(plan, allocator),
+    slots,
     experts: shape.localExperts,
     hidden: shape.hidden,
     intermediate: shape.intermediate,

@@ -59,6 +59,7 @@ export function expertsGateUp(
     rows: input.permutation.rows,
     y,
     packed: takeWorkspace(plan, allocator),
+    slots,
     experts: shape.localExperts,
     k: shape.k,
     hidden: shape.hidden,

@@ -38,7 +38,7 @@ void down(const ExpertsDownParams* p, const CpuContext* context, ExpertWeight ki
   job.params = p;
   job.offsets = (const int32_t*)p->offsets;
   job.matrix = {p->w2, p->scales, p->hidden, p->intermediate, kind};
-  prepare<T, point_at_rows<T>>(&job, context, p->experts, p->packed);
+  prepare<T, point_at_rows<T>>(&job, context, p->experts, p->slots, p->packed);
   const int64_t blocks = (p->hidden + kChannels - 1) / kChannels;
   context->parallel_for(context, blocks * job.active.count, 1,
                         run_units<project_tile<T>, kChannels>, &job);

@@ -24,7 +24,8 @@ void gather_rows(const ExpertJob* job, const RowTile& tile, const void** x) {
   const ExpertsGateUpParams* p = (const ExpertsGateUpParams*)job->params;
   const int32_t* rows = (const int32_t*)p->rows + tile.first;
   for (int32_t i = 0; i < tile.count; ++i) {
-    x[i] = (const T*)p->x + (int64_t)(rows[i] / p->k) * p->hidden;
+    const int32_t slot = rows[i] >= 0 && rows[i] < p->slots ? rows[i] : 0;
+    x[i] = (const T*)p->x + (int64_t)(slot / p->k) * p->hidden;
   }
 }
 
@@ -54,7 +55,7 @@ void gate_up(const ExpertsGateUpParams* p, const CpuContext* context, ExpertWeig
   job.params = p;
   job.offsets = (const int32_t*)p->offsets;
   job.matrix = {p->w13, p->scales, 2 * (int64_t)p->intermediate, p->hidden, kind};
-  prepare<T, gather_rows<T>>(&job, context, p->experts, p->packed);
+  prepare<T, gather_rows<T>>(&job, context, p->experts, p->slots, p->packed);
   const int64_t blocks = (p->intermediate + kChannels - 1) / kChannels;
   context->parallel_for(context, blocks * job.active.count, 1,
                         run_units<project_tile<T>, kChannels>, &job);

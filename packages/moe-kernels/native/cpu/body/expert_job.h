@@ -122,19 +122,23 @@ inline int64_t count_tiles(const ExpertJob* job) {
   return tiles;
 }
 
-inline void list_active_experts(const int32_t* offsets, int32_t experts, ActiveExperts* active) {
+// Offsets are data of the device: an expert whose rows do not lie in [0, slots) is left out.
+inline void list_active_experts(const int32_t* offsets, int32_t experts, int32_t slots,
+                                ActiveExperts* active) {
   active->count = 0;
   for (int32_t e = 0; e < experts; ++e) {
-    if (offsets[e + 1] > offsets[e]) active->expert[active->count++] = e;
+    const bool lies_inside = offsets[e] >= 0 && offsets[e + 1] <= slots;
+    if (lies_inside && offsets[e + 1] > offsets[e]) active->expert[active->count++] = e;
   }
 }
 
 // Fills in the job of a projection with activations of type T and, for AMX, packs them.
 // `packed` is null where the plan wants none.
 template <typename T, void (*kRows)(const ExpertJob*, const RowTile&, const void** x)>
-void prepare(ExpertJob* job, const CpuContext* context, int32_t experts, void* packed) {
+void prepare(ExpertJob* job, const CpuContext* context, int32_t experts, int32_t slots,
+             void* packed) {
   constexpr ExpertActivation kActivation = sizeof(T) == 2 ? kActivationBf16 : kActivationF32;
-  list_active_experts(job->offsets, experts, &job->active);
+  list_active_experts(job->offsets, experts, slots, &job->active);
   job->dots = expert_dots(context->level, job->matrix.kind, kActivation);
   job->packed_dots = nullptr;
 #ifdef CRT_X86

@@ -18,6 +18,7 @@ typedef struct ExpertsDownParams {
   const void* offsets;  /* r i32 [experts + 1] first permuted row of each expert */
   void* h2;             /* w bf16|f32 [slots, hidden] rows behind the last are untouched */
   void* packed;         /* rw? u8 [workspace bytes of the plan] y repacked; null = none wanted */
+  int32_t slots;        /* rows of y and h2; an expert whose rows lie outside is left out */
   int32_t experts;      /* local experts, <= 4097 */
   int32_t hidden;       /* columns of h2 */
   int32_t intermediate; /* columns of y */

@@ -21,9 +21,10 @@ typedef struct ExpertsGateUpParams {
   const void* w13;      /* r e4m3|bf16|f32 [experts, 2 * intermediate, hidden] gate, then up rows */
   const void* scales;   /* r? e8m0 [experts, 2 * intermediate, hidden / 32] with e4m3 weights */
   const void* offsets;  /* r i32 [experts + 1] first permuted row of each expert */
-  const void* rows;     /* r i32 [slots] permuted row -> token * k + slot */
+  const void* rows;     /* r i32 [slots] permuted row -> token * k + slot; others read token 0 */
   void* y;              /* w bf16|f32 [slots, intermediate] rows behind the last are untouched */
   void* packed;         /* rw? u8 [workspace bytes of the plan] x repacked; null = none wanted */
+  int32_t slots;        /* rows of y, tokens * k; an expert whose rows lie outside is left out */
   int32_t experts;      /* local experts, <= 4097 */
   int32_t k;            /* slots per token: token = rows[i] / k */
   int32_t hidden;       /* columns of x */
