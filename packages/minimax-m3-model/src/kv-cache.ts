@@ -52,19 +52,28 @@ export class KvCache {
   constructor(device: Device, pages: number, shape: CacheShape) {
     const { config, kvHeads, pageTokens, dtype } = shape;
     this.pages = pages;
-    this.layers = config.layers.map(({ attention }, layer) => {
-      const make = (what: string, tail: readonly number[]) =>
-        Tensor.allocate(device, [pages, pageTokens, ...tail], dtype, {
-          label: `cache.${layer}.${what}`,
-        });
-      const heads = [kvHeads.count, config.headDim];
-      const indexDim = attention === 'sparse' ? config.sparse?.indexDim : undefined;
-      return {
-        k: make('k', heads),
-        v: make('v', heads),
-        indexKeys: indexDim === undefined ? undefined : make('indexKeys', [indexDim]),
-      };
-    });
+    const made: Tensor[] = [];
+    const make = (label: string, tail: readonly number[]): Tensor => {
+      const tensor = Tensor.allocate(device, [pages, pageTokens, ...tail], dtype, { label });
+      made.push(tensor);
+      return tensor;
+    };
+    const heads = [kvHeads.count, config.headDim];
+    try {
+      this.layers = config.layers.map(({ attention }, layer) => {
+        const indexDim = attention === 'sparse' ? config.sparse?.indexDim : undefined;
+        return {
+          k: make(`cache.${layer}.k`, heads),
+          v: make(`cache.${layer}.v`, heads),
+          indexKeys:
+            indexDim === undefined ? undefined : make(`cache.${layer}.indexKeys`, [indexDim]),
+        };
+      });
+    } catch (error) {
+      // Nobody else could free the layers that fitted.
+      for (const tensor of made) tensor.dispose();
+      throw error;
+    }
   }
 
   /** Frees the memory. */

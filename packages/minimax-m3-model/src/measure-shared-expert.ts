@@ -19,6 +19,9 @@ export interface MeasureOptions {
   readonly tokens: number;
 }
 
+/** Makes a tensor that the measurement frees. */
+type MakeTensor = Stream['tensor'];
+
 /** Measures one batch size; the best round counts, since the others waited for somebody else. */
 export async function measureSharedExpert(
   options: MeasureOptions,
@@ -26,10 +29,16 @@ export async function measureSharedExpert(
   const { device, block, tokens } = options;
   const stream = device.createStream({ name: 'measure' });
   const workspace = new Workspace(device, { label: 'measure' });
+  const owned: Tensor[] = [];
+  const make: MakeTensor = (shape, dtype, label) => {
+    const tensor = stream.tensor(shape, dtype, label);
+    owned.push(tensor);
+    return tensor;
+  };
   try {
-    const hidden = pseudoActivations(options, stream);
-    const batch = emptyBatch(stream, tokens);
-    const out = stream.tensor(hidden.shape, hidden.dtype, 'measured');
+    const hidden = pseudoActivations(options, stream, make);
+    const batch = emptyBatch(tokens, stream, make);
+    const out = make(hidden.shape, hidden.dtype, 'measured');
     const time = (body: (step: ModelStep) => void) =>
       timeGraph(device, stream, (capturing) => {
         workspace.reset();
@@ -41,6 +50,7 @@ export async function measureSharedExpert(
     return { tokens, separateUs, fusedUs, chosen };
   } finally {
     await stream.synchronize();
+    for (const tensor of owned) tensor.dispose();
     workspace.dispose();
     stream.dispose();
   }
@@ -72,8 +82,12 @@ async function timeGraph(
 }
 
 /** Values in [-1, 1) that differ from token to token, so that tokens choose different experts. */
-function pseudoActivations({ hidden, tokens, dtype }: MeasureOptions, stream: Stream): Tensor {
-  const tensor = stream.tensor([tokens, hidden], dtype, 'measured input');
+function pseudoActivations(
+  { hidden, tokens, dtype }: MeasureOptions,
+  stream: Stream,
+  make: MakeTensor,
+): Tensor {
+  const tensor = make([tokens, hidden], dtype, 'measured input');
   const values = Float32Array.from({ length: tokens * hidden }, (_, i) => {
     const hash = Math.imul(i + 1, 0x9e3779b9) ^ (Math.imul(i + 1, 0x85ebca6b) >>> 15);
     return (hash >>> 8) / 2 ** 23 - 1;
@@ -84,8 +98,8 @@ function pseudoActivations({ hidden, tokens, dtype }: MeasureOptions, stream: St
 }
 
 /** Real tokens as far as the router looks. */
-function emptyBatch(stream: Stream, tokens: number) {
-  const positions = stream.tensor([tokens], 'i32', 'positions');
+function emptyBatch(tokens: number, stream: Stream, make: MakeTensor) {
+  const positions = make([tokens], 'i32', 'positions');
   stream.write(
     positions,
     Int32Array.from({ length: tokens }, (_, i) => i),

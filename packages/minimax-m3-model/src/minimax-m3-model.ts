@@ -112,9 +112,14 @@ export class MiniMaxM3Model {
         ...(onProgress && { onProgress }),
         ...(signal && { signal }),
       });
-      const model = new MiniMaxM3Model({ config, weights, report, options, device });
-      await model.#settleSharedExpert(options.measuredBatchSizes ?? []);
-      return model;
+      try {
+        const model = new MiniMaxM3Model({ config, weights, report, options, device });
+        await model.#settleSharedExpert(options.measuredBatchSizes ?? []);
+        return model;
+      } catch (error) {
+        weights.dispose();
+        throw error;
+      }
     } finally {
       await source.close();
     }
@@ -179,7 +184,6 @@ export class MiniMaxM3Model {
     const { mode } = this.sharedExpert;
     const canFuse = this.#weights.layers.every(({ moe }) => !moe?.shared || moe.fused);
     if (mode === 'fused' && !canFuse) {
-      this.dispose();
       throw new ModelStateError(
         'MODEL_SHARED_EXPERT',
         "sharedExpert 'fused': the shared expert differs from the routed ones in width or " +
@@ -191,11 +195,14 @@ export class MiniMaxM3Model {
     const cache = this.createCache(0);
     const { device, activations: dtype } = this;
     const { hidden } = this.config;
-    for (const tokens of batchSizes) {
-      const options = { device, block, hidden, dtype, cache, tokens };
-      this.sharedExpert.record(await measureSharedExpert(options));
+    try {
+      for (const tokens of batchSizes) {
+        const options = { device, block, hidden, dtype, cache, tokens };
+        this.sharedExpert.record(await measureSharedExpert(options));
+      }
+    } finally {
+      cache.dispose();
     }
-    cache.dispose();
   }
 }
 

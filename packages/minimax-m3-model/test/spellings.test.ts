@@ -1,4 +1,5 @@
-import { fromBf16, type StoredTensor } from '@altstream/hash-checkpoint';
+import { e4m3ToF32 } from '@altstream/cuda-runtime/testing';
+import { fromBf16, quantizeMxfp8, type StoredTensor, toBf16 } from '@altstream/hash-checkpoint';
 import { describe, expect, it } from 'vitest';
 import { worst } from './makers/golden.js';
 import { transformersNames, withoutPrefix } from './makers/other-spellings.js';
@@ -38,6 +39,26 @@ describe('spellings of a checkpoint', () => {
     const narrow = { dtype: 'BF16' as const, bytes: new Uint8Array(bits.buffer) };
     const { model } = await logitsOf(replaced(bf16, gate, narrow));
     expect(model.report.conversions).toMatchObject([{ tensor: gate, from: 'BF16', to: 'f32' }]);
+  });
+
+  it('looks up a quantised embedding with its scales', async () => {
+    const name = 'language_model.model.embed_tokens.weight';
+    const plain = bf16.find((tensor) => tensor.name === name) as StoredTensor;
+    const wide = fromBf16(new Uint16Array(new Uint8Array(plain.bytes).buffer));
+    const { elements, scales } = quantizeMxfp8(wide);
+    const [rows = 0, columns = 0] = plain.shape;
+    const quantised: StoredTensor[] = [
+      { ...plain, dtype: 'F8_E4M3', bytes: elements },
+      { name: `${name}_scale_inv`, dtype: 'U8', shape: [rows, columns / 32], bytes: scales },
+    ];
+    const exact = toBf16(
+      e4m3ToF32(elements).map((value, i) => value * 2 ** ((scales[i >> 5] ?? 0) - 127)),
+    );
+    const rest = replaced(bf16, name);
+    const widened = { ...plain, bytes: new Uint8Array(exact.buffer) };
+    const { model, last } = await logitsOf([...rest, ...quantised]);
+    expect(worst(last, (await logitsOf([...rest, widened])).last)).toBe(0);
+    expect(model.report.conversions).toMatchObject([{ tensor: name, to: 'bf16' }]);
   });
 
   it('joins q, k and v that are stored differently, without loss', async () => {

@@ -4,7 +4,8 @@ import type { Stream } from '@altstream/cuda-runtime';
 import type { ModelConfig } from '../config/model-config.js';
 import { planLayer } from './layer-weights.js';
 import type { LoadProgress, LoadReport, TensorCount } from './load-report.js';
-import type { ModelWeights } from './model-weights.js';
+import type { MatrixPart } from './matrix-part.js';
+import type { Matrix, ModelWeights } from './model-weights.js';
 import { checkTensorParallel, splitNearlyEvenly, type TensorParallel } from './shard.js';
 import type { TensorSource } from './tensor-source.js';
 import { WeightLoader } from './weight-loader.js';
@@ -62,7 +63,7 @@ function planModel(
   const { vocabSize, hidden, tiedEmbeddings } = config;
   const vocab = splitNearlyEvenly(vocabSize, tensorParallel);
   const table = { rows: vocabSize, columns: hidden };
-  const embedding = loader.matrix([{ spellings: names.embedding, ...table }]);
+  const embedding = planEmbedding(loader, { spellings: names.embedding, ...table });
   const end = vocab.start + vocab.count;
   return {
     tensorParallel,
@@ -77,6 +78,12 @@ function planModel(
     vocab,
     dispose: () => loader.dispose(),
   };
+}
+
+/** Rows of a quantised table are looked up without their scales, so one is widened without loss. */
+function planEmbedding(loader: WeightLoader, table: MatrixPart): Matrix {
+  const stored = loader.storageOf([table]);
+  return loader.matrix([table], stored === 'mxfp8' ? 'bf16' : stored);
 }
 
 function report(

@@ -111,14 +111,20 @@ export class WeightLoader {
     const waiting = [...this.#jobs].reverse();
     let bytes = 0;
     const work = async () => {
-      for (let job = waiting.pop(); job; job = waiting.pop()) {
-        signal?.throwIfAborted();
-        await job.run();
-        bytes += job.bytes;
-        onProgress?.({ bytes, totalBytes, tensor: job.tensor.name });
+      try {
+        for (let job = waiting.pop(); job; job = waiting.pop()) {
+          signal?.throwIfAborted();
+          await job.run();
+          bytes += job.bytes;
+          onProgress?.({ bytes, totalBytes, tensor: job.tensor.name });
+        }
+      } catch (error) {
+        waiting.length = 0;
+        throw error;
       }
     };
-    // One reads while another copies. All have stopped before an error leaves here.
+    // One reads while another copies. The first error stops all of them before it leaves here, so
+    // that nobody waits for the rest of a checkpoint that cannot be loaded.
     const workers = Array.from({ length: readers }, () => work());
     for (const { status, reason } of (await Promise.allSettled(workers)) as Settled[]) {
       if (status === 'rejected') throw reason;
