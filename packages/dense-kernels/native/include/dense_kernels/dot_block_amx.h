@@ -24,11 +24,14 @@ constexpr int32_t kAmxRows = 16;   /* weight rows of a tile */
 constexpr int32_t kAmxTokens = 16; /* tokens of a tile */
 constexpr int32_t kAmxGroups = 4;  /* token tiles that share a decoded weight tile */
 constexpr int32_t kAmxStep = 32;   /* columns of one multiplication */
-constexpr int32_t kAmxChunk = 64;  /* columns decoded at once, two steps */
+constexpr int32_t kAmxPadding = 64; /* x is padded to a multiple of this many columns */
 constexpr int32_t kAmxTileBytes = kAmxRows * 64;
+constexpr int32_t kAmxSpanSteps = 4;
+constexpr int32_t kAmxSpan = kAmxSpanSteps * kAmxStep; /* columns decoded at once */
+constexpr int32_t kAmxAhead = 256; /* columns from decoding a weight row to its prefetch */
 
 inline int64_t amx_padded_columns(int32_t in) {
-  return (static_cast<int64_t>(in) + kAmxChunk - 1) / kAmxChunk * kAmxChunk;
+  return (static_cast<int64_t>(in) + kAmxPadding - 1) / kAmxPadding * kAmxPadding;
 }
 
 /* Bytes that x takes when packed. */
@@ -150,25 +153,58 @@ inline AmxRowPointers amx_rows(const DotBlock* b, int32_t row) {
   return rows;
 }
 
-/* For the next 16 blocks of a row: (scale - 127 + 120) << 7, what makes a bf16 exponent of an E4M3
- * one, twice in 32 bits. False if a scale is out of range. */
-inline bool amx_scale_shifts(const uint8_t* scales, __mmask16 mask, uint32_t* shifts) {
-  const __m512i wide = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(mask, scales));
-  const __m512i shift = _mm512_slli_epi32(_mm512_sub_epi32(wide, _mm512_set1_epi32(7)), 7);
-  const __m512i low = _mm512_and_si512(shift, _mm512_set1_epi32(0xffff));
-  _mm512_store_si512(shifts, _mm512_or_si512(low, _mm512_slli_epi32(shift, 16)));
-  const __m512i from_least = _mm512_sub_epi32(wide, _mm512_set1_epi32(10));
-  return _mm512_mask_cmpgt_epu32_mask(mask, from_least, _mm512_set1_epi32(236)) == 0;
+/* Byte orders of vpermb. */
+struct AmxOrders {
+  alignas(64) uint8_t pairs[64] = {}; /* byte i beside byte i + 32, for i < 32 */
+  alignas(64) uint8_t twice[64] = {}; /* bytes 0 … 15, each at 1 and 3 of 32 bits */
+  constexpr AmxOrders() {
+    for (uint8_t i = 0; i < 64; ++i) {
+      pairs[i] = static_cast<uint8_t>(i / 2 + i % 2 * 32);
+      twice[i] = i / 4;
+    }
+  }
+};
+constexpr AmxOrders kAmxOrders{};
+
+struct AmxScratch {
+  /* Weight tiles of a span; two spans in turn, so that a tile is loaded long after its stores. */
+  alignas(64) uint16_t tiles[2][kAmxSpanSteps][kAmxRows * kAmxStep];
+  alignas(64) uint32_t shifts[kAmxRows][16];
+  uint32_t bad_rows; /* bit r: row r has to be computed otherwise */
+};
+
+/* For the next 16 blocks of every row: (scale - 127 + 120) << 7, what makes a bf16 exponent of an
+ * E4M3 one, twice in 32 bits. */
+inline void amx_scale_shifts(const DotBlock* b, const AmxRowPointers& rows, int64_t k,
+                             AmxScratch* s) {
+  const __mmask16 mask = first_lanes16((b->in - k) / MXFP8_BLOCK);
+  const __m512i twice = _mm512_load_si512(kAmxOrders.twice);
+  for (int r = 0; r < kAmxRows; ++r) {
+    const __m128i scales =
+        _mm_mask_loadu_epi8(_mm_set1_epi8(127), mask, rows.scales[r] + k / MXFP8_BLOCK);
+    const __m512i wide = _mm512_maskz_permutexvar_epi8(0xaaaaaaaaaaaaaaaaull, twice,
+                                                       _mm512_castsi128_si512(scales));
+    _mm512_store_si512(s->shifts[r], _mm512_sub_epi16(_mm512_srli_epi16(wide, 1),
+                                                      _mm512_set1_epi16(7 << 7)));
+    const __m128i from_least = _mm_sub_epi8(scales, _mm_set1_epi8(10));
+    const __mmask16 bad = _mm_cmpgt_epu8_mask(from_least, _mm_set1_epi8(static_cast<char>(236)));
+    if (__builtin_expect(bad != 0, 0)) s->bad_rows |= 1u << r;
+  }
 }
 
-/* 32 normal codes as scaled bf16: sign, exponent and mantissa move into place, one addition sets
+/* 64 normal codes as scaled bf16: codes i and i + 32 share 16 bits, in which sign, exponent and
+ * mantissa of one move into place by a product with 16, of the other by a shift; one addition sets
  * the exponent. */
-inline __m512i amx_decode_normal(const uint8_t* codes, uint32_t shift) {
-  const __m512i wide =
-      _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(codes)));
-  const __m512i fields =
-      _mm512_and_si512(_mm512_slli_epi16(wide, 4), _mm512_set1_epi16(static_cast<short>(0x87f0)));
-  return _mm512_add_epi16(fields, _mm512_set1_epi32(static_cast<int>(shift)));
+inline void amx_decode_normal(__m512i codes, const uint32_t* shifts, uint16_t* first,
+                              uint16_t* second) {
+  const __m512i fields = _mm512_set1_epi16(static_cast<short>(0x87f0));
+  const __m512i pairs = _mm512_permutexvar_epi8(_mm512_load_si512(kAmxOrders.pairs), codes);
+  const __m512i low = _mm512_maddubs_epi16(_mm512_set1_epi16(16), pairs);
+  const __m512i high = _mm512_srai_epi16(pairs, 4);
+  _mm512_store_si512(first, _mm512_add_epi16(_mm512_and_si512(low, fields),
+                                             _mm512_set1_epi32(static_cast<int>(shifts[0]))));
+  _mm512_store_si512(second, _mm512_add_epi16(_mm512_and_si512(high, fields),
+                                              _mm512_set1_epi32(static_cast<int>(shifts[1]))));
 }
 
 /* bf16 times a power of two; zeros stay. */
@@ -179,83 +215,99 @@ inline __m512i amx_shift(__m512i values, uint32_t shift) {
   return _mm512_mask_add_epi16(values, nonzero, values, exponent);
 }
 
-struct AmxScratch {
-  /* Weight tiles of a chunk (two steps); two in turn, so that a tile is loaded long after its
-   * stores. */
-  alignas(64) uint16_t tiles[2][2][kAmxRows * kAmxStep];
-  alignas(64) uint32_t shifts[kAmxRows][16];
-  uint32_t bad_rows; /* bit r: row r has to be computed otherwise */
-};
-
-/* 64 codes of row r as scaled bf16. Zeros, subnormals and NaN, together one vector in a hundred of
- * a trained layer, take the way through the tables. */
-inline void amx_decode_row(const uint8_t* codes, __mmask64 mask, const uint32_t* shifts, int r,
-                           uint16_t (*tiles)[kAmxRows * kAmxStep], AmxScratch* s) {
-  uint16_t* first = tiles[0] + r * kAmxStep;
-  uint16_t* second = tiles[1] + r * kAmxStep;
-  const __m512i values = _mm512_maskz_loadu_epi8(mask, codes);
-  /* twice the magnitude, less 16: 240 and above for magnitudes below 8, 238 for a NaN */
-  const __m512i distance = _mm512_sub_epi8(_mm512_add_epi8(values, values), _mm512_set1_epi8(16));
-  const __mmask64 special =
-      _mm512_cmpge_epu8_mask(distance, _mm512_set1_epi8(static_cast<char>(238)));
-  if (__builtin_expect(special == 0, 1)) {
-    _mm512_store_si512(first, amx_decode_normal(codes, shifts[0]));
-    _mm512_store_si512(second, amx_decode_normal(codes + 32, shifts[1]));
-    return;
-  }
-  if (_mm512_cmpeq_epi8_mask(distance, _mm512_set1_epi8(static_cast<char>(238))) != 0) {
-    s->bad_rows |= 1u << r;
-  }
+/* 64 codes of any kind but NaN as scaled bf16. */
+inline void amx_decode_any(__m512i codes, const uint32_t* shifts, uint16_t* first,
+                           uint16_t* second) {
   const __m512i order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
   const SplitBf16 split =
-      e4m3_to_split_bf16(_mm512_permutexvar_epi64(order, values), load_e4m3_tables_avx512());
+      e4m3_to_split_bf16(_mm512_permutexvar_epi64(order, codes), load_e4m3_tables_avx512());
   _mm512_store_si512(first, amx_shift(_mm512_unpacklo_epi8(split.low, split.high), shifts[0]));
   _mm512_store_si512(second, amx_shift(_mm512_unpackhi_epi8(split.low, split.high), shifts[1]));
 }
 
-/* Columns k … k + 63 of 16 rows into the tiles of that chunk. */
-inline void amx_decode_chunk(const DotBlock* b, const AmxRowPointers& rows, int64_t k,
-                             AmxScratch* s) {
-  if (k % kScaleSpan == 0) {
-    const __mmask16 mask = first_lanes16((b->in - k) / MXFP8_BLOCK);
-    for (int r = 0; r < kAmxRows; ++r) {
-      const uint8_t* scales = rows.scales[r] + k / MXFP8_BLOCK;
-      s->bad_rows |= amx_scale_shifts(scales, mask, s->shifts[r]) ? 0u : 1u << r;
-    }
+/* Twice the magnitude, less 16: 240 and above for magnitudes below 8, 238 for a NaN, else less. */
+inline __m512i amx_distance(__m512i codes) {
+  return _mm512_sub_epi8(_mm512_add_epi8(codes, codes), _mm512_set1_epi8(16));
+}
+
+/* A span of one row as scaled bf16; `tiles` is where the row lies in the first of its tiles. Zeros,
+ * subnormals and NaN, together one span in a hundred of a trained layer, take the way through the
+ * tables. True if there is a NaN. */
+inline bool amx_decode_row(const uint8_t* codes, const __mmask64* masks, const uint32_t* shifts,
+                           uint16_t* tiles) {
+  constexpr int32_t kTile = kAmxRows * kAmxStep;
+  const __m512i codes0 = _mm512_maskz_loadu_epi8(masks[0], codes);
+  const __m512i codes1 = _mm512_maskz_loadu_epi8(masks[1], codes + 64);
+  const __m512i distance0 = amx_distance(codes0);
+  const __m512i distance1 = amx_distance(codes1);
+  const __m512i nan = _mm512_set1_epi8(static_cast<char>(238));
+  const __m512i largest = _mm512_max_epu8(distance0, distance1);
+  if (__builtin_expect(_mm512_cmpge_epu8_mask(largest, nan) == 0, 1)) {
+    amx_decode_normal(codes0, shifts, tiles, tiles + kTile);
+    amx_decode_normal(codes1, shifts + 2, tiles + 2 * kTile, tiles + 3 * kTile);
+    return false;
   }
+  amx_decode_any(codes0, shifts, tiles, tiles + kTile);
+  amx_decode_any(codes1, shifts + 2, tiles + 2 * kTile, tiles + 3 * kTile);
+  return (_mm512_cmpeq_epi8_mask(distance0, nan) | _mm512_cmpeq_epi8_mask(distance1, nan)) != 0;
+}
+
+/* Columns k … k + 127 of rows [first, first + kRows) into the tiles of that span. */
+template <int kRows>
+inline void amx_decode_rows(const DotBlock* b, const AmxRowPointers& rows, int64_t k, int first,
+                            AmxScratch* s) {
+  const int64_t left = b->in - k; /* whole blocks of 32 */
+  const __mmask64 masks[2] = {left >= 64 ? ~0ull : 0xffffffffull,
+                              left >= 128 ? ~0ull : left > 64 ? 0xffffffffull : 0ull};
   const int64_t block = k % kScaleSpan / MXFP8_BLOCK;
-  const __mmask64 mask = b->in - k >= kAmxChunk ? ~0ull : 0xffffffffull;
-  for (int r = 0; r < kAmxRows; ++r) {
-    _mm_prefetch(reinterpret_cast<const char*>(rows.w[r] + k + 256), _MM_HINT_T0);
-    amx_decode_row(rows.w[r] + k, mask, s->shifts[r] + block, r, s->tiles[k / kAmxChunk % 2], s);
+  uint16_t* tiles = s->tiles[k / kAmxSpan % 2][0];
+#pragma GCC unroll 4
+  for (int r = first; r < first + kRows; ++r) {
+    const uint8_t* w = rows.w[r] + k;
+    _mm_prefetch(reinterpret_cast<const char*>(w + kAmxAhead), _MM_HINT_T0);
+    _mm_prefetch(reinterpret_cast<const char*>(w + kAmxAhead + 64), _MM_HINT_T0);
+    const bool has_nan = amx_decode_row(w, masks, s->shifts[r] + block, tiles + r * kAmxStep);
+    if (__builtin_expect(has_nan, 0)) s->bad_rows |= 1u << r;
   }
 }
 
-template <int kFull>
-inline void amx_mxfp8_unit(const DotBlock* b, int32_t row, int32_t token, const AmxX& x) {
-  const AmxRowPointers rows = amx_rows(b, row);
-  AmxScratch s;
-  s.bad_rows = 0;
-  amx_zero();
-  if (b->in > 0) amx_decode_chunk(b, rows, 0, &s);
-  for (int64_t k = 0; k < b->in; k += kAmxChunk) {
-    if (k + kAmxChunk < b->in) amx_decode_chunk(b, rows, k + kAmxChunk, &s);
-    const auto* tiles = s.tiles[k / kAmxChunk % 2];
-    amx_step<kFull>(tiles[0], 64, x, k / kAmxStep);
-    amx_step<kFull>(tiles[1], 64, x, k / kAmxStep + 1);
-  }
-  amx_store<kFull>(b, row, token, x.last_tokens);
+/* Rows that tiles cannot compute. */
+inline void amx_bad_rows(const DotBlock* b, const AmxRowPointers& rows, uint32_t bad, int32_t row,
+                         int32_t token, int32_t tokens) {
   for (int32_t r = 0; r < kAmxRows && row + r < b->rows; ++r) {
-    if ((s.bad_rows >> r & 1) == 0) continue;
+    if ((bad >> r & 1) == 0) continue;
     DotBlock one = *b;
     one.weights = rows.w[r];
     one.scales = rows.scales[r];
     one.x = b->x + token;
     one.y = b->y + (row + r) * b->y_row + token * b->y_token;
     one.rows = 1;
-    one.tokens = kFull * kAmxTokens + x.last_tokens;
+    one.tokens = tokens;
     dot_block_mxfp8_bf16_avx512(&one);
   }
+}
+
+/* While a span is multiplied, the next is decoded: a quarter of its rows for every step. */
+template <int kFull>
+inline void amx_mxfp8_unit(const DotBlock* b, int32_t row, int32_t token, const AmxX& x) {
+  constexpr int kQuarter = kAmxRows / kAmxSpanSteps;
+  const AmxRowPointers rows = amx_rows(b, row);
+  AmxScratch s;
+  s.bad_rows = 0;
+  amx_zero();
+  for (int64_t next = 0; next < b->in + kAmxSpan; next += kAmxSpan) {
+    const int64_t k = next - kAmxSpan; /* of the span that is multiplied */
+    if (next < b->in && next % kScaleSpan == 0) amx_scale_shifts(b, rows, next, &s);
+    const auto* tiles = s.tiles[(next / kAmxSpan + 1) % 2];
+#pragma GCC unroll 4
+    for (int step = 0; step < kAmxSpanSteps; ++step) {
+      if (next < b->in) amx_decode_rows<kQuarter>(b, rows, next, step * kQuarter, &s);
+      const int64_t column = k + step * kAmxStep;
+      if (k >= 0 && column < b->in) amx_step<kFull>(tiles[step], 64, x, column / kAmxStep);
+    }
+  }
+  amx_store<kFull>(b, row, token, x.last_tokens);
+  amx_bad_rows(b, rows, s.bad_rows, row, token, kFull * kAmxTokens + x.last_tokens);
 }
 
 /* The last columns or rows of bf16 weights, zeros around them, as one tile. */
