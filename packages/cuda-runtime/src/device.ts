@@ -32,6 +32,7 @@ export class NativeDevice implements Device {
   readonly priorityRange: { readonly least: number; readonly greatest: number };
   // Kept weakly: a stream that its user forgot must stay collectable.
   readonly #streams = new Set<WeakRef<Stream>>();
+  readonly #owned: NativeStream[] = [];
   readonly #queue: QueueOptions;
   #legacy: Stream | undefined;
 
@@ -115,6 +116,11 @@ export class NativeDevice implements Device {
     this.runtime.checkRaces();
   }
 
+  /** @internal Ends the streams that belong to the runtime, with it. */
+  release(): void {
+    for (const stream of this.#owned) stream.release();
+  }
+
   #runtime(): number {
     return this.runtime.use('device');
   }
@@ -122,6 +128,7 @@ export class NativeDevice implements Device {
   #adopt(handle: number, name: string, owner: StreamTerms['owner']): Stream {
     const stream = new NativeStream(this, handle, name, { owner, queue: this.#queue });
     this.#streams.add(new WeakRef(stream));
+    if (owner === 'runtime') this.#owned.push(stream);
     return stream;
   }
 

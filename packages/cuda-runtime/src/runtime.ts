@@ -5,7 +5,7 @@ import { ArgumentError } from './errors/argument-error.js';
 import { BackendMismatchError } from './errors/backend-mismatch-error.js';
 import { DisposedError } from './errors/disposed-error.js';
 import { RaceError } from './errors/race-error.js';
-import { loadModule } from './launch/module.js';
+import { loadModule, type NativeModule } from './launch/module.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
@@ -28,11 +28,11 @@ export interface RuntimeOrigin {
 /** The one implementation of `Runtime`. */
 export class NativeRuntime implements Runtime {
   readonly backend: 'cpu' | 'cuda';
-  readonly devices: readonly Device[];
+  readonly devices: readonly NativeDevice[];
   readonly streams: StreamRegistry;
   readonly trace: NativeTrace;
   readonly #origin: RuntimeOrigin;
-  readonly #modules = new Map<string, Module>();
+  readonly #modules = new Map<string, NativeModule>();
   readonly #current: Stream[] = [];
   readonly #main = new Map<Device, Stream>();
   readonly #checksRaces: boolean;
@@ -150,6 +150,8 @@ export class NativeRuntime implements Runtime {
     if (this.#handle === 0 || !this.#origin.giveBack()) return;
     const handle = this.#handle;
     this.#handle = 0;
+    for (const module of this.#modules.values()) module.release();
+    for (const device of this.devices) device.release();
     guarded(() => environment().binding.closeRuntime(handle));
   }
 

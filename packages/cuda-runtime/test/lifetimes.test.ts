@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DisposedError, type Stream, Tensor } from '../src/index.js';
@@ -158,6 +159,27 @@ describe('dispose', () => {
     expect([view.length, host.buffer.byteLength]).toEqual([0, 0]);
     expect(new Set(await readInts(s, y))).toEqual(new Set([0x07070707]));
     expect(() => s.copy(y, host)).toThrow(DisposedError);
+  });
+
+  test('the last dispose ends a runtime, its threads, streams and kernels', async () => {
+    const threads = () => readdirSync('/proc/self/task').length;
+    const use = async () => {
+      const other = await openTestRuntime({ cpu: { threads: 8 } });
+      const [main, alt] = [other.runtime.currentStream(), other.runtime.streams.get('alt')];
+      using y = zeros(other, main, 64);
+      alt.waitStream(main);
+      accumulate(other, alt, y);
+      spin(other, alt, 20).dispose();
+      await other.runtime.dispose();
+      const launch = () => accumulate(other, alt, y);
+      for (const late of [launch, () => main.record()]) expect(late).toThrow(DisposedError);
+    };
+    await use();
+    await delay(100);
+    const before = threads();
+    for (let index = 0; index < 5; index += 1) await use();
+    await delay(100);
+    expect(threads()).toBeLessThanOrEqual(before + 3); // Node's own threads come and go
   });
 
   test('nothing is left behind by captures, launches, copies and errors, again and again', async () => {

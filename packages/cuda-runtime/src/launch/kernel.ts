@@ -2,6 +2,7 @@ import type { Kernel, KernelParams, Module, Stream } from '../contract.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
+import { NativeRecord } from '../native/record.js';
 import { encodeConfig } from './config-encoder.js';
 import type { KernelAttributes } from './kernel-attributes.js';
 import type { LaunchConfig } from './launch-config.js';
@@ -16,7 +17,7 @@ export class NativeKernel implements Kernel {
   readonly attributes: KernelAttributes;
   // Also keeps the module's record alive while the kernel can be launched.
   readonly #module: Module;
-  readonly #handle: Handle;
+  readonly #record: NativeRecord;
   readonly #encoder: ParamsEncoder;
 
   constructor(module: Module, handle: Handle, { attributes, params }: ManifestKernel) {
@@ -24,17 +25,23 @@ export class NativeKernel implements Kernel {
     this.name = attributes.name;
     this.attributes = attributes;
     this.params = params;
-    this.#handle = handle;
+    this.#record = new NativeRecord(this, handle, `kernel ${attributes.name}`, false);
     this.#encoder = new ParamsEncoder(attributes.name, params);
   }
 
   encode(stream: Stream, config: LaunchConfig, params: KernelParams): Handle {
     const { device } = stream;
+    const handle = this.#record.use('stream.launch');
     if (this.#module.runtime !== device.runtime) throw this.#foreign(device.runtime.backend);
     const { block } = environment();
     encodeConfig(block, config, this.attributes, device.limits);
     this.#encoder.encode(block, params, device);
-    return this.#handle;
+    return handle;
+  }
+
+  /** @internal Ends with its module. */
+  release(): void {
+    this.#record.release();
   }
 
   #foreign(backend: string): BackendMismatchError {

@@ -11,7 +11,7 @@ import { NativeKernel } from './kernel.js';
 import { type ManifestKernel, parseManifest } from './manifest.js';
 
 /** Finds, checks and loads a kernel package. @throws KernelImageError */
-export function loadModule(runtime: Runtime, source: ModuleSource): Module {
+export function loadModule(runtime: Runtime, source: ModuleSource): NativeModule {
   const manifest = findManifest(source);
   const text = readFileSync(manifest, 'utf8');
   const described = parseManifest(text, manifest);
@@ -21,12 +21,13 @@ export function loadModule(runtime: Runtime, source: ModuleSource): Module {
   return new NativeModule(runtime, manifest, handle, described);
 }
 
-class NativeModule implements Module {
+/** The one implementation of `Module`. */
+export class NativeModule implements Module {
   readonly runtime: Runtime;
   readonly manifest: string;
   readonly #record: NativeRecord;
   readonly #described: ReadonlyMap<string, ManifestKernel>;
-  readonly #kernels = new Map<string, Kernel>();
+  readonly #kernels = new Map<string, NativeKernel>();
 
   constructor(
     runtime: Runtime,
@@ -53,6 +54,12 @@ class NativeModule implements Module {
     const kernel = new NativeKernel(this, handle, described);
     this.#kernels.set(name, kernel);
     return kernel;
+  }
+
+  /** @internal Ends with its runtime; launches under way keep what they use. */
+  release(): void {
+    for (const kernel of this.#kernels.values()) kernel.release();
+    this.#record.release();
   }
 
   #find(name: string): Handle {

@@ -203,6 +203,11 @@ export class NativeStream implements Stream {
     this.dispose();
   }
 
+  /** @internal The owner ends it. */
+  release(): void {
+    this.#record.release();
+  }
+
   #checkRuntime(api: string, argument: string, owner: object): void {
     if (owner === this.runtime) return;
     throw new BackendMismatchError({
