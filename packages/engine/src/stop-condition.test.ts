@@ -37,6 +37,14 @@ describe('the stop condition', () => {
     });
   });
 
+  it('does not end at a string that was complete before the least number of tokens', () => {
+    const parameters = { stopStrings: ['ab', 'abcdef'], minTokens: 2 };
+    expect(feed(parameters, [...Buffer.from('abcdcab.')])).toEqual({
+      index: 6,
+      stop: { reason: 'stop', stop: 'ab' },
+    });
+  });
+
   it('reports the string that ends first', () => {
     expect(feed({ stopStrings: ['bcd', 'c'] }, [...Buffer.from('abcd')]).stop?.stop).toBe('c');
   });

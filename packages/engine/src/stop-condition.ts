@@ -43,11 +43,13 @@ export class StopCondition {
   /** The earliest-ending stop string that this token completes. */
   #matchedString(id: number): string | undefined {
     if (this.#needles.length === 0 || !this.#tokenBytes) return undefined;
+    const known = this.#tail.length;
     const window = Buffer.concat([this.#tail, this.#tokenBytes(id)]);
     this.#tail = window.subarray(Math.max(0, window.length - this.#tailBytes));
     let found: { text: string; end: number } | undefined;
     for (const { text, bytes } of this.#needles) {
-      const start = window.indexOf(bytes);
+      // One that ended before this token was found, or ignored, then.
+      const start = window.indexOf(bytes, Math.max(0, known - bytes.length + 1));
       const end = start + bytes.length;
       if (start >= 0 && (found === undefined || end < found.end)) found = { text, end };
     }
