@@ -28,6 +28,16 @@ TEST("memory: sizes, limits, poison (CM09, CM10)") {
   CHECK(fixture.runtime->races().take().find("broken") != std::string::npos);
 }
 
+TEST("memory: large buffers lie on huge pages") {
+  Fixture fixture(options(""));
+  for (const uint64_t bytes : {uint64_t{8} << 20, (uint64_t{8} << 20) + 1, uint64_t{100} << 20}) {
+    const Ref<Buffer> buffer = fixture.buffer(bytes);
+    CHECK(reinterpret_cast<uintptr_t>(buffer->data()) % (2u << 20) == 0);
+    buffer->data()[bytes - 1] = 1;
+  }
+  CHECK(reinterpret_cast<uintptr_t>(fixture.buffer(100)->data()) % 64 == 0);
+}
+
 TEST("memory: ranges are checked before anything is submitted") {
   Fixture fixture(options(""));
   const Ref<Stream> stream = fixture.stream("main");

@@ -1,5 +1,6 @@
 #include "cpu/device/memory_pool.h"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,8 @@ namespace {
 using core::LockGuard;
 
 constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kHugePage = 2u << 20;
+constexpr uint64_t kHugeFrom = 8u << 20;  // larger blocks consist of whole huge pages
 constexpr uint64_t kRedZone = 64;
 constexpr uint64_t kLargestCached = 64u << 20;   // larger blocks go back to the system
 constexpr uint64_t kCacheBytes = 512u << 20;
@@ -23,6 +26,20 @@ constexpr int kGuard = 0xFB;
 uint64_t machine_bytes() {
   return static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+}
+
+uint64_t alignment_of(uint64_t block_bytes) {
+  return block_bytes >= kHugeFrom ? kHugePage : kAlignment;
+}
+
+// Streaming weights through 4 KiB pages costs a quarter of the bandwidth: prefetching ends at every
+// page. The advice may be refused; the memory is the same then.
+uint8_t* system_block(uint64_t size) {
+  void* block = std::aligned_alloc(alignment_of(size), size);
+#ifdef MADV_HUGEPAGE
+  if (block != nullptr && size >= kHugeFrom) madvise(block, size, MADV_HUGEPAGE);
+#endif
+  return static_cast<uint8_t*>(block);
 }
 
 bool is_guard_intact(const uint8_t* zone) {
@@ -39,7 +56,7 @@ MemoryPool::~MemoryPool() { drop_cache(); }
 // Sizes are rounded to eighths of a power of two, so that slightly different requests share blocks.
 uint64_t MemoryPool::block_bytes(uint64_t bytes) const {
   const uint64_t padded = bytes + (poison_ ? 2 * kRedZone : 0);
-  const uint64_t step = std::max<uint64_t>(kAlignment, std::bit_floor(padded) / 8);
+  const uint64_t step = std::max<uint64_t>(alignment_of(padded), std::bit_floor(padded) / 8);
   return (padded + step - 1) / step * step;
 }
 
@@ -57,10 +74,10 @@ core::Status MemoryPool::allocate(uint64_t bytes, const std::string& label, uint
       reusable.pop_back();
       cached_ -= size;
     } else {
-      block = static_cast<uint8_t*>(std::aligned_alloc(kAlignment, size));
+      block = system_block(size);
       if (block == nullptr) {
         drop_cache();
-        block = static_cast<uint8_t*>(std::aligned_alloc(kAlignment, size));
+        block = system_block(size);
       }
     }
   }

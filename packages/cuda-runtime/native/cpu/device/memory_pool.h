@@ -1,5 +1,6 @@
-// Device memory of the CPU backend: 64-byte aligned blocks, kept for reuse by size. With poison,
-// new memory is 0xA5, freed memory 0xDD, and guard bytes around each block are checked at its end.
+// Device memory of the CPU backend: 64-byte aligned blocks, kept for reuse by size; from 8 MiB on
+// they are whole huge pages of 2 MiB where the system grants them. With poison, new memory is 0xA5,
+// freed memory 0xDD, and guard bytes around each block are checked at its end.
 #pragma once
 
 #include <map>
