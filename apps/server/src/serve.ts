@@ -55,6 +55,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const tokenizer = await loadTokenizer(folder).catch((cause: Error) => {
     throw new ExitError('model', cause.message, { cause });
   });
+  // Everything that can fail comes before the workers, which would outlive the error.
+  const defaults = readGenerationDefaults(folder, flags.generationConfig);
   const names = flags.servedModelName ?? [modelName(folder)];
   const [firstName = modelName(folder), ...otherNames] = names;
   const context: ServerContext = {
@@ -73,7 +75,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     text: new TextClient({ model: folder, template: flags.chatTemplate }),
     tokenizer,
     markerIds: tokenizer.markerIds(),
-    defaults: readGenerationDefaults(folder, flags.generationConfig),
+    defaults,
     metrics: new ServerMetrics(firstName),
     logger,
     fingerprint: fingerprintOf(folder, flags),

@@ -50,22 +50,64 @@ export function modelName(folder: string): string {
   return basename(folder);
 }
 
-/** Sampling defaults and stop ids of `generation_config.json`; without the file, none. */
+/**
+ * Sampling defaults and stop ids of `generation_config.json`; without the file, none. Values that no
+ * request could have are an error here, not one of every request that leaves them to the checkpoint.
+ */
 export function readGenerationDefaults(folder: string, which: string): GenerationDefaults {
   const path = join(folder, 'generation_config.json');
   const config = which === 'none' || !existsSync(path) ? {} : readJson(path);
-  const eos = config['eos_token_id'];
-  const numbers = {
-    temperature: config['temperature'],
-    topP: config['top_p'],
-    topK: config['top_k'],
-    minP: config['min_p'],
-  };
-  const given = Object.entries(numbers).filter(([, value]) => typeof value === 'number');
-  return {
-    ...(Object.fromEntries(given) as Omit<GenerationDefaults, 'eosTokenIds'>),
-    eosTokenIds: (Array.isArray(eos) ? eos : [eos]).filter((id) => typeof id === 'number'),
-  };
+  const eos = config['eos_token_id'] ?? [];
+  const eosTokenIds: unknown[] = Array.isArray(eos) ? eos : [eos];
+  if (!eosTokenIds.every(isTokenId)) throw wrongDefault(path, 'eos_token_id', eos, 'token ids');
+  const given = ranges.flatMap(({ field, name, expected, fits }) => {
+    const value = config[field] ?? undefined;
+    if (value === undefined) return [];
+    if (typeof value !== 'number' || !fits(value)) throw wrongDefault(path, field, value, expected);
+    return [[name, value]];
+  });
+  return { ...(Object.fromEntries(given) as Omit<GenerationDefaults, 'eosTokenIds'>), eosTokenIds };
+}
+
+/** The ranges that requests have. */
+const ranges = [
+  {
+    field: 'temperature',
+    name: 'temperature',
+    expected: 'a number from 0 to 2',
+    fits: (value: number) => value >= 0 && value <= 2,
+  },
+  {
+    field: 'top_p',
+    name: 'topP',
+    expected: 'a number above 0, at most 1',
+    fits: (value: number) => value > 0 && value <= 1,
+  },
+  {
+    field: 'top_k',
+    name: 'topK',
+    expected: 'an integer from -1',
+    fits: (value: number) => Number.isInteger(value) && value >= -1,
+  },
+  {
+    field: 'min_p',
+    name: 'minP',
+    expected: 'a number from 0 to 1',
+    fits: (value: number) => value >= 0 && value <= 1,
+  },
+] as const;
+
+function isTokenId(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 0;
+}
+
+function wrongDefault(path: string, field: string, value: unknown, expected: string): ExitError {
+  const remedy = 'correct the file, or pass --generation-config none';
+  const received = JSON.stringify(value);
+  return new ExitError(
+    'model',
+    `${path}: ${field} is ${received}, expected ${expected}; ${remedy}`,
+  );
 }
 
 function readJson(path: string): Record<string, unknown> {

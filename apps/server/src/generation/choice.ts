@@ -70,9 +70,19 @@ export class Choice {
     this.#abort?.();
   }
 
-  /** Takes an event of the engine. */
+  /** Takes an event of the engine. What goes wrong with one answer ends that answer only. */
   onEvent(event: WireEvent): void {
     if (this.#isOver) return;
+    try {
+      this.#take(event);
+    } catch (cause) {
+      this.abandon();
+      const message = 'the server failed to read the answer of the model';
+      this.#step({ error: new ApiError({ status: 500, code: 'internal_error', message, cause }) });
+    }
+  }
+
+  #take(event: WireEvent): void {
     if (event.type === 'prompt') this.#step({ prompt: event });
     else if (event.type === 'token') this.#onToken(event);
     else this.#onFinish(event);

@@ -29,6 +29,7 @@ describe('sampling parameters', () => {
   it.each([
     ['a tiny temperature is greedy', { temperature: 1e-6 }, { temperature: 0 }],
     ['top_k of -1 is off', { top_k: -1 }, { topK: 0 }],
+    ['top_k above any vocabulary is all of it', { top_k: 2 ** 40 }, { topK: 2 ** 31 - 1 }],
     [
       'ignore_eos leaves own stop ids',
       { ignore_eos: true, stop_token_ids: [7] },

@@ -19,6 +19,8 @@ export interface RouteLimits {
 }
 
 const greedyBelow = 1e-5;
+/** Above any vocabulary: the same as all tokens. */
+const mostTopK = 2 ** 31 - 1;
 
 /** Engine parameters of choice `index` of a request: fields of the request, else of the checkpoint. */
 export function samplingParameters(
@@ -32,7 +34,7 @@ export function samplingParameters(
   return definedOnly({
     temperature: temperature < greedyBelow ? 0 : temperature,
     topP: fields.top_p ?? defaults.topP ?? 1,
-    topK: Math.max(0, topK),
+    topK: Math.min(Math.max(0, topK), mostTopK),
     minP: fields.min_p ?? defaults.minP ?? 0,
     seed: fields.seed == null ? undefined : choiceSeed(fields.seed, index),
     stopTokenIds: [...stopTokenIds, ...(fields.stop_token_ids ?? [])],

@@ -21,6 +21,11 @@ describe('the answer to an error', () => {
     expect(toApiError(engine(code, facts))).toMatchObject({ status, code: slug });
   });
 
+  it('names the field as clients know it', () => {
+    const answer = toApiError(engine('ENGINE_PARAMETER', { parameter: 'minTokens' }));
+    expect(answer.param).toBe('min_tokens');
+  });
+
   it('tells clients when to come back, unless nothing comes back', () => {
     const overloaded = toApiError(engine('ENGINE_CAPACITY', { reason: 'queue' }));
     expect(overloaded.headers).toEqual({

@@ -24,7 +24,7 @@ function ofEngine(error: EngineWorkerError): ApiError {
       if (facts['problem'] === 'too-long') return bad('context_length_exceeded');
       return bad('invalid_value', 'prompt');
     case 'ENGINE_PARAMETER':
-      return bad('invalid_value', String(facts['parameter']));
+      return bad('invalid_value', fieldOf(String(facts['parameter'])));
     case 'ENGINE_CAPACITY':
       if (facts['reason'] === 'never') return bad('context_length_exceeded', 'max_tokens');
       return unavailable('overloaded', message, error);
@@ -41,6 +41,11 @@ function ofEngine(error: EngineWorkerError): ApiError {
     default:
       return new ApiError({ status: 500, code: 'internal_error', message, cause: error });
   }
+}
+
+/** The engine names its own parameters; clients know them as fields: `minTokens` is `min_tokens`. */
+function fieldOf(parameter: string): string {
+  return parameter.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** A 503 that tells clients when to come back. */

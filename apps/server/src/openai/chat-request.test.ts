@@ -21,6 +21,7 @@ describe('a chat request', () => {
     ['a format that is text', { response_format: { type: 'text' } }],
     ['an integer seed beyond 2^53', { seed: 2 ** 60 }],
     ['neutral penalties', { frequency_penalty: 0, repetition_penalty: 1, logit_bias: {} }],
+    ['neutral choices', { separate_reasoning: true, priority: 0, return_token_ids: false }],
   ])('may have %s', (_, more) => {
     expect(parseChatRequest({ ...base, ...more })).toMatchObject({ model: 'm' });
   });
@@ -38,6 +39,16 @@ describe('a chat request', () => {
     ['repetition_penalty', { repetition_penalty: 1.1 }],
     ['logit_bias', { logit_bias: { 5: 1 } }],
     ['stop', { stop: new Array(17).fill('a') }],
+    ['separate_reasoning', { separate_reasoning: false }],
+    ['prompt_logprobs', { prompt_logprobs: 0 }],
+    ['return_token_ids', { return_token_ids: true }],
+    ['continue_final_message', { continue_final_message: true }],
+    ['add_generation_prompt', { add_generation_prompt: false }],
+    ['priority', { priority: -1 }],
+    [
+      'stream_options.continuous_usage_stats',
+      { stream: true, stream_options: { continuous_usage_stats: true } },
+    ],
   ])('names %s', (param, more) => {
     expect(() => parseChatRequest({ ...base, ...more })).toThrow(
       expect.objectContaining({ status: 400, param }),

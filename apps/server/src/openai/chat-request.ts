@@ -42,7 +42,6 @@ const chatBody = z.looseObject({
   thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']) }).nullish(),
   chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
   include_reasoning: z.boolean().nullish(),
-  separate_reasoning: z.boolean().nullish(),
 });
 
 /** A body of `POST /v1/chat/completions`, checked. */

@@ -21,7 +21,7 @@ export const samplingFields = {
   stream_options: z
     .looseObject({
       include_usage: z.boolean().nullish(),
-      continuous_usage_stats: z.boolean().nullish(),
+      continuous_usage_stats: z.literal(false, 'only false in this release').nullish(),
     })
     .nullish(),
   return_tokens_as_token_ids: z.boolean().nullish(),
@@ -41,12 +41,16 @@ interface NotYet {
 }
 
 const isAbsent = (value: unknown): boolean => value === undefined || value === null;
+const isAbsentOr =
+  (neutral: unknown) =>
+  (value: unknown): boolean =>
+    isAbsent(value) || value === neutral;
 
 /** What would change the answer if it were ignored, so it is refused instead. */
 export const notYet: readonly NotYet[] = [
-  { field: 'frequency_penalty', isNeutral: (value) => isAbsent(value) || value === 0 },
-  { field: 'presence_penalty', isNeutral: (value) => isAbsent(value) || value === 0 },
-  { field: 'repetition_penalty', isNeutral: (value) => isAbsent(value) || value === 1 },
+  { field: 'frequency_penalty', isNeutral: isAbsentOr(0) },
+  { field: 'presence_penalty', isNeutral: isAbsentOr(0) },
+  { field: 'repetition_penalty', isNeutral: isAbsentOr(1) },
   {
     field: 'logit_bias',
     isNeutral: (value) => isAbsent(value) || Object.keys(value as object).length === 0,
@@ -59,8 +63,14 @@ export const notYet: readonly NotYet[] = [
   { field: 'ebnf', isNeutral: isAbsent },
   { field: 'json_schema', isNeutral: isAbsent },
   { field: 'stop_regex', isNeutral: isAbsent },
-  { field: 'use_beam_search', isNeutral: (value) => isAbsent(value) || value === false },
+  { field: 'use_beam_search', isNeutral: isAbsentOr(false) },
   { field: 'truncate_prompt_tokens', isNeutral: isAbsent },
   { field: 'allowed_token_ids', isNeutral: isAbsent },
   { field: 'bad_words', isNeutral: isAbsent },
+  { field: 'prompt_logprobs', isNeutral: isAbsent },
+  { field: 'return_token_ids', isNeutral: isAbsentOr(false) },
+  { field: 'separate_reasoning', isNeutral: isAbsentOr(true) },
+  { field: 'add_generation_prompt', isNeutral: isAbsentOr(true) },
+  { field: 'continue_final_message', isNeutral: isAbsentOr(false) },
+  { field: 'priority', isNeutral: isAbsentOr(0) },
 ];

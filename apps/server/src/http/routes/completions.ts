@@ -54,7 +54,9 @@ async function start(
 ): Promise<CompletionRun> {
   const { context } = ticket;
   const choicesPerPrompt = request.n ?? 1;
-  const prompts = await Promise.all(request.prompts.map((prompt) => understand(prompt, context)));
+  const prompts = await Promise.all(
+    request.prompts.map((prompt) => understand(prompt, request, context)),
+  );
   const shape: CompletionShape = {
     logprobs: request.logprobs ?? undefined,
     echo: request.echo ?? false,
@@ -113,15 +115,22 @@ function choiceRequest(
   };
 }
 
-/** Text becomes ids; ids become text for `echo`. */
-async function understand(prompt: CompletionPrompt, context: ServerContext): Promise<PromptText> {
+/** Text becomes ids; ids become text where `echo` shows it. */
+async function understand(
+  prompt: CompletionPrompt,
+  { echo }: CompletionRequest,
+  context: ServerContext,
+): Promise<PromptText> {
   if (typeof prompt === 'string') return context.text.run({ kind: 'text', text: prompt });
-  const vocab = context.info?.vocabSize ?? 0;
-  const wrong = prompt.findIndex((id) => id >= vocab);
+  const { vocabSize = 0, maxModelLength = 0 } = context.info ?? {};
+  const wrong = prompt.findIndex((id) => id >= vocabSize);
   if (wrong >= 0) {
-    throw fieldError('prompt', `token id ${prompt[wrong]} is outside the vocabulary of ${vocab}`);
+    const problem = `token id ${prompt[wrong]} is outside the vocabulary of ${vocabSize}`;
+    throw fieldError('prompt', problem);
   }
-  return { ids: prompt, text: context.tokenizer.decode(prompt) };
+  // Too long a prompt is refused later; its text would keep every other request waiting.
+  const isShown = echo && prompt.length < maxModelLength;
+  return { ids: prompt, text: isShown ? context.tokenizer.decode(prompt) : '' };
 }
 
 async function whole(run: CompletionRun): Promise<Record<string, unknown>> {

@@ -1,0 +1,43 @@
+import {
+  buildByteTokenizer,
+  ChatTokenizer,
+  Detokenizer,
+  M3OutputParser,
+  StopMatcher,
+} from '@altstream/minimax-m3-chat';
+import { describe, expect, it } from 'vitest';
+import { Choice, type ChoiceStep } from './choice.js';
+
+const tokenizer = new ChatTokenizer(buildByteTokenizer({ vocabSize: 600 }).tokenizerJson);
+
+class FailingParser extends M3OutputParser {
+  override push(): never {
+    throw new Error('planted');
+  }
+}
+
+describe('a choice', () => {
+  it('whose answer cannot be read ends with an error and gives its request up', () => {
+    const steps: ChoiceStep[] = [];
+    let aborts = 0;
+    const choice = new Choice({
+      index: 0,
+      promptTokens: 1,
+      detokenizer: new Detokenizer(tokenizer.bytes, { skipSpecialTokens: true }),
+      stop: new StopMatcher([]),
+      minTokens: 0,
+      parser: new FailingParser(),
+      onStep: (step) => steps.push(step),
+    });
+    choice.attach(() => {
+      aborts += 1;
+    });
+    const token = { type: 'token', id: 65, logprob: 0, top: [] } as const;
+    choice.onEvent(token);
+    choice.onEvent(token);
+    expect(steps).toHaveLength(1);
+    expect(steps[0]?.error).toMatchObject({ status: 500, code: 'internal_error' });
+    expect(steps[0]?.error?.cause).toMatchObject({ message: 'planted' });
+    expect(aborts).toBe(1);
+  });
+});
