@@ -22,7 +22,8 @@ export interface LinearPlan {
 
 const outputsPerBlock = 16;
 const tokensPerBlock = 64;
-const packedColumns = 64; // columns that AMX code decodes at once
+const packedColumns = 64; // columns to a multiple of which AMX code pads x
+const partsOfF32 = 3; // bf16 that AMX code makes of one f32 of x
 
 /** A block for 16 outputs of 64 tokens; the kernel is named after its three data types. */
 export function planLinear(shape: LinearShape, limits: DeviceLimits): LinearPlan {
@@ -38,6 +39,7 @@ export function planLinear(shape: LinearShape, limits: DeviceLimits): LinearPlan
 }
 
 function packedBytes({ tokens, in: columns, weight, x }: LinearShape): number {
-  if (x !== 'bf16' || weight === 'f32') return 0;
-  return tokens * Math.ceil(columns / packedColumns) * packedColumns * 2;
+  const parts = x === 'bf16' ? 1 : partsOfF32;
+  if (weight === 'f32' || (x === 'f32' && weight !== 'mxfp8')) return 0;
+  return tokens * parts * Math.ceil(columns / packedColumns) * packedColumns * 2;
 }

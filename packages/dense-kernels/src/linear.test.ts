@@ -19,7 +19,9 @@ test('plans room for packed activations where AMX multiplies them', () => {
   const shape = { tokens: 65, in: 96, out: 33, weight: 'mxfp8', x: 'bf16', y: 'f32' } as const;
   const amx = { ...limits, cpuLevel: 'amx' };
   expect(planLinear(shape, amx).workspaceBytes).toBe(65 * 128 * 2);
-  expect(planLinear({ ...shape, x: 'f32' }, amx).workspaceBytes).toBe(0);
+  expect(planLinear({ ...shape, x: 'f32' }, amx).workspaceBytes).toBe(3 * 65 * 128 * 2);
+  const bf16InF32 = { ...shape, weight: 'bf16', x: 'f32' } as const;
+  expect(planLinear(bf16InF32, amx).workspaceBytes).toBe(0);
   expect(planLinear({ ...shape, weight: 'f32' }, amx).workspaceBytes).toBe(0);
 });
 

@@ -28,6 +28,7 @@ struct Job {
   DotBlockFunction dot;
   PackedDotFunction packed_dot; /* if not null, used instead of dot */
   int64_t packed_columns;
+  LinearX x;
   int64_t weight_row_bytes;
   int64_t x_row_bytes;
   int32_t output_units;
@@ -98,15 +99,15 @@ void pack_groups(void* argument, int64_t begin, int64_t end) {
     const int32_t tokens = std::min(kPackTokens, job.p->tokens - token);
     const void* x[kPackTokens];
     row_pointers(job, token, tokens, x);
-    linear_pack_amx(x, tokens, job.p->in, packed_rows(job, token));
+    linear_pack_amx(x, tokens, job.p->in, job.x, packed_rows(job, token));
   }
 }
 
 void prepare_packed(Job* job, const CpuContext* context, LinearWeight weight, LinearX x) {
   const bool has_amx = context->level >= kCpuAmx && job->p->workspace != nullptr;
-  job->packed_dot = has_amx && x == LinearX::kBf16 ? linear_dot_amx(weight) : nullptr;
+  job->packed_dot = has_amx ? linear_dot_amx(weight, x) : nullptr;
   if (!job->packed_dot) return;
-  job->packed_columns = linear_packed_columns(job->p->in);
+  job->packed_columns = linear_packed_columns(job->p->in, x);
   const int64_t groups = (job->p->tokens + kPackTokens - 1) / kPackTokens;
   context->parallel_for(context, groups, 1, pack_groups, job);
 }
@@ -129,6 +130,7 @@ void linear(const LinearParams* p, const CpuContext* context) {
       kWeight == LinearWeight::kF32 ? 4 : kWeight == LinearWeight::kBf16 ? 2 : 1;
   Job job{};
   job.p = p;
+  job.x = kX;
   job.dot = choose_dot(context, kWeight, kX);
   job.weight_row_bytes = p->in * kWeightBytes;
   job.x_row_bytes = p->x_stride * (kX == LinearX::kF32 ? 4 : 2);

@@ -10,12 +10,13 @@ enum class LinearX { kF32, kBf16 };
 DotBlockFunction linear_dot_avx2(LinearWeight weight, LinearX x);
 DotBlockFunction linear_dot_avx512(LinearWeight weight, LinearX x);
 
-// AMX, bf16 x only, null for f32 weights. It reads x from a packed copy: 16 tokens (the last group
-// may have fewer) take 16 * linear_packed_columns elements.
+// AMX, null for pairs that it does not help. It reads x from a packed copy: 16 tokens (the last
+// group may have fewer) take 16 * linear_packed_columns elements.
 typedef void (*PackedDotFunction)(const DotBlock* block, const uint16_t* packed);
-PackedDotFunction linear_dot_amx(LinearWeight weight);
-int64_t linear_packed_columns(int32_t in);
-void linear_pack_amx(const void* const* x, int32_t tokens, int32_t in, uint16_t* packed);
+PackedDotFunction linear_dot_amx(LinearWeight weight, LinearX x);
+int64_t linear_packed_columns(int32_t in, LinearX x);
+void linear_pack_amx(const void* const* x, int32_t tokens, int32_t in, LinearX type,
+                     uint16_t* packed);
 
 // One table for every level: DENSE_KERNELS_LINEAR_DOT(avx2) defines linear_dot_avx2.
 #define DENSE_KERNELS_LINEAR_DOT(level)                                                        \

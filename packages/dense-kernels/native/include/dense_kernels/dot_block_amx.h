@@ -1,17 +1,21 @@
-/* dot_block for AMX-TILE + AMX-BF16, bf16 activations only; see dot_block.h for the promises, which
- * hold here too. Only for files compiled with the AMX flags (their names end in _amx).
+/* dot_block for AMX-TILE + AMX-BF16: bf16 activations, and f32 ones with MXFP8 weights; see
+ * dot_block.h for the promises, which hold here too. Only for files compiled with the AMX flags
+ * (their names end in _amx).
  *
  *   uint16_t* packed = …;                      // amx_packed_bytes(tokens, in), 64-byte aligned
  *   amx_pack(x, tokens, in, packed, 0, (tokens + 15) / 16);   // once for all weight rows
  *   dot_block_mxfp8_bf16_amx(&block, packed);  // block.x are the same rows
+ *
+ * f32 activations are three bf16 each, exactly, and take the place of three tokens (amx_pack_f32,
+ * dot_block_mxfp8_f32_amx).
  *
  * One instruction multiplies a tile of 16 weight rows x 32 columns with a tile of 32 columns x 16
  * tokens. Weight tiles are read as they lie (bf16) or decoded into L1 once per 64 tokens (MXFP8); x
  * is repacked so that a tile row holds one pair of columns for 16 tokens.
  *
  * MXFP8 scales are added to the exponents of the decoded weights, exactly. A row for which that is
- * not possible (a scale byte outside 10…246, or a NaN code) is computed by the AVX-512 code; the
- * choice depends on the row alone.
+ * not possible (a scale byte outside 10…246, with f32 64…246, or a NaN code) is computed by the
+ * AVX-512 code; the choice depends on the row alone.
  */
 #ifndef DENSE_KERNELS_DOT_BLOCK_AMX_H
 #define DENSE_KERNELS_DOT_BLOCK_AMX_H
@@ -28,6 +32,9 @@ constexpr int32_t kAmxPadding = 64; /* x is padded to a multiple of this many co
 constexpr int32_t kAmxTileBytes = kAmxRows * 64;
 constexpr int32_t kAmxSpanSteps = 4;
 constexpr int32_t kAmxSpan = kAmxSpanSteps * kAmxStep; /* columns decoded at once */
+constexpr int32_t kAmxParts = 3; /* bf16 that hold one f32 of x */
+constexpr int32_t kAmxLeastScale = 10;    /* scaled weights are normal bf16 */
+constexpr int32_t kAmxLeastScaleF32 = 64; /* products with the lower parts of x are not lost */
 constexpr int32_t kAmxAhead = 256; /* columns from decoding a weight row to its prefetch */
 
 inline int64_t amx_padded_columns(int32_t in) {
@@ -53,6 +60,41 @@ inline void amx_pack(const void* const* x, int32_t tokens, int32_t in, uint16_t*
       for (int64_t k = 0; k < columns; k += 2) {
         to[k * n + 2 * t] = k < in ? row[k] : 0;
         to[k * n + 2 * t + 1] = k + 1 < in ? row[k + 1] : 0;
+      }
+    }
+  }
+}
+
+/* Three bf16 whose sum is x exactly: its upper, middle and lower 8 bits. One part if x is not
+ * finite. */
+inline void amx_split(float x, uint16_t* parts) {
+  const uint32_t bits = f32_to_bits(x);
+  parts[0] = static_cast<uint16_t>(bits >> 16);
+  parts[1] = 0;
+  parts[2] = 0;
+  if ((bits & 0x7f800000u) == 0x7f800000u) {
+    if ((bits & 0x007fffffu) != 0) parts[0] |= 0x40u;
+    return;
+  }
+  const float rest = x - bf16_to_f32(parts[0]);
+  parts[1] = static_cast<uint16_t>(f32_to_bits(rest) >> 16);
+  parts[2] = static_cast<uint16_t>(f32_to_bits(rest - bf16_to_f32(parts[1])) >> 16);
+}
+
+/* Packs f32 rows, as amx_pack would the three parts of each, one after the other. */
+inline void amx_pack_f32(const void* const* x, int32_t tokens, int32_t in, uint16_t* packed) {
+  const int64_t columns = amx_padded_columns(in);
+  for (int32_t token = 0; token < tokens; ++token) {
+    const float* row = static_cast<const float*>(x[token]);
+    for (int64_t k = 0; k < columns; ++k) {
+      uint16_t parts[kAmxParts] = {};
+      if (k < in) amx_split(row[k], parts);
+      for (int32_t part = 0; part < kAmxParts; ++part) {
+        const int32_t t = token * kAmxParts + part;
+        const int32_t first = t / kAmxTokens * kAmxTokens;
+        const int32_t left = tokens * kAmxParts - first;
+        const int32_t n = left < kAmxTokens ? left : kAmxTokens;
+        packed[first * columns + k / 2 * 2 * n + 2 * (t - first) + k % 2] = parts[part];
       }
     }
   }
@@ -170,6 +212,7 @@ struct AmxScratch {
   /* Weight tiles of a span; two spans in turn, so that a tile is loaded long after its stores. */
   alignas(64) uint16_t tiles[2][kAmxSpanSteps][kAmxRows * kAmxStep];
   alignas(64) uint32_t shifts[kAmxRows][16];
+  int32_t least_scale;
   uint32_t bad_rows; /* bit r: row r has to be computed otherwise */
 };
 
@@ -179,6 +222,8 @@ inline void amx_scale_shifts(const DotBlock* b, const AmxRowPointers& rows, int6
                              AmxScratch* s) {
   const __mmask16 mask = first_lanes16((b->in - k) / MXFP8_BLOCK);
   const __m512i twice = _mm512_load_si512(kAmxOrders.twice);
+  const __m128i least = _mm_set1_epi8(static_cast<char>(s->least_scale));
+  const __m128i span = _mm_set1_epi8(static_cast<char>(246 - s->least_scale));
   for (int r = 0; r < kAmxRows; ++r) {
     const __m128i scales =
         _mm_mask_loadu_epi8(_mm_set1_epi8(127), mask, rows.scales[r] + k / MXFP8_BLOCK);
@@ -186,8 +231,8 @@ inline void amx_scale_shifts(const DotBlock* b, const AmxRowPointers& rows, int6
                                                        _mm512_castsi128_si512(scales));
     _mm512_store_si512(s->shifts[r], _mm512_sub_epi16(_mm512_srli_epi16(wide, 1),
                                                       _mm512_set1_epi16(7 << 7)));
-    const __m128i from_least = _mm_sub_epi8(scales, _mm_set1_epi8(10));
-    const __mmask16 bad = _mm_cmpgt_epu8_mask(from_least, _mm_set1_epi8(static_cast<char>(236)));
+    const __m128i from_least = _mm_sub_epi8(scales, least);
+    const __mmask16 bad = _mm_cmpgt_epu8_mask(from_least, span);
     if (__builtin_expect(bad != 0, 0)) s->bad_rows |= 1u << r;
   }
 }
@@ -271,28 +316,28 @@ inline void amx_decode_rows(const DotBlock* b, const AmxRowPointers& rows, int64
   }
 }
 
-/* Rows that tiles cannot compute. */
-inline void amx_bad_rows(const DotBlock* b, const AmxRowPointers& rows, uint32_t bad, int32_t row,
-                         int32_t token, int32_t tokens) {
-  for (int32_t r = 0; r < kAmxRows && row + r < b->rows; ++r) {
-    if ((bad >> r & 1) == 0) continue;
+/* Rows of the block, at most 16 from `row`, that tiles cannot compute. */
+inline void amx_bad_rows(const DotBlock* b, int32_t row, uint32_t bad, DotBlockFunction dot) {
+  for (int32_t r = row; r < b->rows && bad != 0; ++r, bad >>= 1) {
+    if ((bad & 1) == 0) continue;
     DotBlock one = *b;
-    one.weights = rows.w[r];
-    one.scales = rows.scales[r];
-    one.x = b->x + token;
-    one.y = b->y + (row + r) * b->y_row + token * b->y_token;
+    one.weights = static_cast<const char*>(b->weights) + r * b->weight_stride;
+    one.scales = b->scales + r * b->scale_stride;
+    one.y = b->y + r * b->y_row;
     one.rows = 1;
-    one.tokens = tokens;
-    dot_block_mxfp8_bf16_avx512(&one);
+    dot(&one);
   }
 }
 
-/* While a span is multiplied, the next is decoded: a quarter of its rows for every step. */
+/* While a span is multiplied, the next is decoded: a quarter of its rows for every step. Returns
+ * the bad rows. */
 template <int kFull>
-inline void amx_mxfp8_unit(const DotBlock* b, int32_t row, int32_t token, const AmxX& x) {
+inline uint32_t amx_mxfp8_unit(const DotBlock* b, int32_t row, int32_t token, const AmxX& x,
+                               int32_t least_scale) {
   constexpr int kQuarter = kAmxRows / kAmxSpanSteps;
   const AmxRowPointers rows = amx_rows(b, row);
   AmxScratch s;
+  s.least_scale = least_scale;
   s.bad_rows = 0;
   amx_zero();
   for (int64_t next = 0; next < b->in + kAmxSpan; next += kAmxSpan) {
@@ -307,7 +352,7 @@ inline void amx_mxfp8_unit(const DotBlock* b, int32_t row, int32_t token, const 
     }
   }
   amx_store<kFull>(b, row, token, x.last_tokens);
-  amx_bad_rows(b, rows, s.bad_rows, row, token, kFull * kAmxTokens + x.last_tokens);
+  return s.bad_rows;
 }
 
 /* The last columns or rows of bf16 weights, zeros around them, as one tile. */
@@ -340,21 +385,35 @@ inline void amx_bf16_unit(const DotBlock* b, int32_t row, int32_t token, const A
 
 struct AmxMxfp8Unit {
   template <int kFull>
-  static inline void run(const DotBlock* b, int32_t row, int32_t token, const AmxX& x) {
-    amx_mxfp8_unit<kFull>(b, row, token, x);
+  inline void run(const DotBlock* b, int32_t row, int32_t token, const AmxX& x) const {
+    const uint32_t bad = amx_mxfp8_unit<kFull>(b, row, token, x, kAmxLeastScale);
+    DotBlock tokens = *b;
+    tokens.x += token;
+    tokens.y += token * b->y_token;
+    tokens.tokens = kFull * kAmxTokens + x.last_tokens;
+    amx_bad_rows(&tokens, row, bad, dot_block_mxfp8_bf16_avx512);
+  }
+};
+
+/* Of blocks of up to 16 rows; leaves the bad ones, whose bits follow from the rows alone. */
+struct AmxMxfp8PartsUnit {
+  uint32_t* bad;
+  template <int kFull>
+  inline void run(const DotBlock* b, int32_t row, int32_t token, const AmxX& x) const {
+    *bad = amx_mxfp8_unit<kFull>(b, row, token, x, kAmxLeastScaleF32);
   }
 };
 
 struct AmxBf16Unit {
   template <int kFull>
-  static inline void run(const DotBlock* b, int32_t row, int32_t token, const AmxX& x) {
+  inline void run(const DotBlock* b, int32_t row, int32_t token, const AmxX& x) const {
     amx_bf16_unit<kFull>(b, row, token, x);
   }
 };
 
 /* All units of a block: 16 rows x up to 64 tokens. */
 template <typename Unit>
-inline void for_each_amx_unit(const DotBlock* b, const uint16_t* packed) {
+inline void for_each_amx_unit(const DotBlock* b, const uint16_t* packed, const Unit& unit) {
   const int64_t columns = amx_padded_columns(b->in);
   for (int32_t token = 0; token < b->tokens; token += kAmxGroups * kAmxTokens) {
     const int32_t tokens = b->tokens - token < kAmxGroups * kAmxTokens
@@ -368,10 +427,10 @@ inline void for_each_amx_unit(const DotBlock* b, const uint16_t* packed) {
     x.last_tokens = tokens - full * kAmxTokens;
     amx_configure(x.last_tokens);
     for (int32_t row = 0; row < b->rows; row += kAmxRows) {
-      if (full == 0) Unit::template run<0>(b, row, token, x);
-      if (full == 1) Unit::template run<1>(b, row, token, x);
-      if (full == 2) Unit::template run<2>(b, row, token, x);
-      if (full == 3) Unit::template run<3>(b, row, token, x);
+      if (full == 0) unit.template run<0>(b, row, token, x);
+      if (full == 1) unit.template run<1>(b, row, token, x);
+      if (full == 2) unit.template run<2>(b, row, token, x);
+      if (full == 3) unit.template run<3>(b, row, token, x);
     }
   }
   _tile_release();
@@ -381,10 +440,36 @@ inline void for_each_amx_unit(const DotBlock* b, const uint16_t* packed) {
 
 /* `packed`: b->x by amx_pack. */
 static inline void dot_block_mxfp8_bf16_amx(const DotBlock* b, const uint16_t* packed) {
-  for_each_amx_unit<AmxMxfp8Unit>(b, packed);
+  for_each_amx_unit(b, packed, AmxMxfp8Unit{});
 }
 static inline void dot_block_bf16_bf16_amx(const DotBlock* b, const uint16_t* packed) {
-  for_each_amx_unit<AmxBf16Unit>(b, packed);
+  for_each_amx_unit(b, packed, AmxBf16Unit{});
+}
+
+/* `packed`: the f32 rows b->x by amx_pack_f32; at most 64 tokens. The parts of x are summed apart
+ * and then added, the smallest first. */
+static inline void dot_block_mxfp8_f32_amx(const DotBlock* b, const uint16_t* packed) {
+  constexpr int32_t kMaxSums = 64 * kAmxParts;
+  float sums[kAmxRows * kMaxSums];
+  for (int32_t row = 0; row < b->rows; row += kAmxRows) {
+    DotBlock parts = *b;
+    parts.weights = static_cast<const char*>(b->weights) + row * b->weight_stride;
+    parts.scales = b->scales + row * b->scale_stride;
+    parts.rows = b->rows - row < kAmxRows ? b->rows - row : kAmxRows;
+    parts.tokens = b->tokens * kAmxParts;
+    parts.y = sums;
+    parts.y_row = kMaxSums;
+    parts.y_token = 1;
+    uint32_t bad = 0;
+    for_each_amx_unit(&parts, packed, AmxMxfp8PartsUnit{&bad});
+    for (int32_t r = 0; r < parts.rows; ++r) {
+      for (int32_t t = 0; t < b->tokens; ++t) {
+        const float* part = sums + r * kMaxSums + t * kAmxParts;
+        b->y[(row + r) * b->y_row + t * b->y_token] = part[2] + part[1] + part[0];
+      }
+    }
+    amx_bad_rows(b, row, bad, dot_block_mxfp8_f32_avx512);
+  }
 }
 
 #endif
