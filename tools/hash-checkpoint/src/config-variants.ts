@@ -18,8 +18,9 @@ export function layerFlags(config: ConfigJson, kind: 'moe' | 'sparse'): number[]
     const marker = kind === 'moe' ? 'sparse' : 'minimax_m3_sparse';
     return named.map((name) => (name === marker ? 1 : 0));
   }
-  if (Array.isArray(frequencies)) return frequencies.map(Number);
-  return new Array<number>(Number(text['num_hidden_layers'])).fill(0);
+  const isOff = kind === 'sparse' && sparse['use_sparse_attention'] === false;
+  if (Array.isArray(frequencies) && !isOff) return frequencies.map(Number);
+  return Array.from({ length: Number(text['num_hidden_layers']) }, () => 0);
 }
 
 /** Adds what the quantised release has: `quantization_config`, and `dtype` in the text config. */
@@ -41,27 +42,39 @@ export function quantizedConfig(config: ConfigJson): ConfigJson {
     : { ...text, quantization_config: quantization };
 }
 
-/** Rewrites the text config in the flat names of transformers 5, as third-party exports have it. */
+/**
+ * Rewrites the text config in the flat names of transformers 5, as third-party exports have it. One
+ * that is flat already stays as it is.
+ *
+ * @throws Error for forced leading blocks, which have no flat name
+ */
 export function flatConfig(config: ConfigJson): ConfigJson {
   const {
     sparse_attention_config: sparseJson,
     moe_layer_freq: _moe,
     rope_theta: theta,
-    rotary_dim: _rotary,
-    partial_rotary_factor: factor,
+    rotary_dim: rotary,
+    partial_rotary_factor: factor = typeof rotary === 'number'
+      ? rotary / Number(textConfig(config)['head_dim'])
+      : undefined,
     n_shared_experts: _shared,
     ...rest
   } = textConfig(config);
   const sparse = (sparseJson ?? {}) as ConfigJson;
+  if (sparse['sparse_init_block']) {
+    throw new Error(
+      'config.json: `sparse_init_block` is not 0, which the flat spelling cannot say',
+    );
+  }
   const flat: ConfigJson = {
-    ...rest,
-    hidden_act: 'silu',
     index_n_heads: sparse['sparse_num_index_heads'],
     index_head_dim: sparse['sparse_index_dim'],
     index_block_size: sparse['sparse_block_size'],
     index_topk_blocks: sparse['sparse_topk_blocks'],
     index_local_blocks: sparse['sparse_local_block'],
     rope_parameters: { rope_type: 'default', rope_theta: theta, partial_rotary_factor: factor },
+    ...rest,
+    hidden_act: 'silu',
     layer_types: layerFlags(config, 'sparse').map((f) =>
       f ? 'minimax_m3_sparse' : 'full_attention',
     ),

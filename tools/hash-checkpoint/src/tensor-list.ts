@@ -43,6 +43,7 @@ type Sizes = ReturnType<typeof sizes>;
 
 function sizes(config: ConfigJson) {
   const text = textConfig(config);
+  const isMoe = layerFlags(config, 'moe').includes(1);
   const sparse = (text['sparse_attention_config'] ?? {}) as ConfigJson;
   const number = (name: string, fallback?: unknown): number => {
     const value = text[name] ?? fallback;
@@ -57,8 +58,12 @@ function sizes(config: ConfigJson) {
     kvHeads: number('num_key_value_heads'),
     headDim: number('head_dim'),
     dense: number('dense_intermediate_size', text['intermediate_size']),
-    routed: number('intermediate_size'),
-    shared: number('shared_intermediate_size', text['intermediate_size']),
+    routed: number('intermediate_size', isMoe ? undefined : 0),
+    shared: number(
+      'shared_intermediate_size',
+      text['intermediate_size'] ?? (isMoe ? undefined : 0),
+    ),
+    hasRoutingBias: text['use_routing_bias'] !== false,
     hasShared: text['n_shared_experts'] !== 0,
     experts: number('num_local_experts', 0),
     indexHeads: number('index_n_heads', sparse['sparse_num_index_heads'] ?? 0),
@@ -95,8 +100,10 @@ function moeTensors(moe: string, size: Sizes): TensorEntry[] {
   const { hidden, routed, experts } = size;
   const tensors: TensorEntry[] = [
     { ...plain(`${moe}gate.weight`, [experts, hidden]), dtype: 'F32', scale: base(hidden) * 2 },
-    { ...vector(`${moe}e_score_correction_bias`, experts), dtype: 'F32' },
   ];
+  if (size.hasRoutingBias) {
+    tensors.push({ ...vector(`${moe}e_score_correction_bias`, experts), dtype: 'F32' });
+  }
   for (let expert = 0; expert < experts; expert++) {
     const prefix = `${moe}experts.${expert}.`;
     tensors.push(

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { loadTokenizer } from '@altstream/minimax-m3-chat';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hashConfig } from '../src/hash-config.js';
+import { flatConfig } from '../src/config-variants.js';
+import { type ConfigJson, hashConfig } from '../src/hash-config.js';
+import { listTensors } from '../src/tensor-list.js';
 import { writeHashCheckpoint } from '../src/write-checkpoint.js';
 
 const run = promisify(execFile);
@@ -53,6 +55,45 @@ describe('writeHashCheckpoint', () => {
     const { text_config: text } = await json('config.json');
     expect(text.sparse_attention_config).toBeUndefined();
     expect(text.layer_types[2]).toBe('minimax_m3_sparse');
+  });
+
+  it('leaves a config flat that is flat already', async () => {
+    const flat = flatConfig(hashConfig('T32'));
+    expect(JSON.parse(JSON.stringify(flatConfig(flat)))).toEqual(JSON.parse(JSON.stringify(flat)));
+  });
+
+  it('keeps the rotary width in the flat spelling, whichever field gave it', () => {
+    const { text_config: text, ...top } = hashConfig('T32') as { text_config: ConfigJson };
+    const { partial_rotary_factor: factor, ...withoutFactor } = text;
+    const flat = flatConfig({ ...top, text_config: withoutFactor })['text_config'];
+    expect(flat).toMatchObject({ rope_parameters: { partial_rotary_factor: factor } });
+  });
+
+  it('refuses to lose forced leading blocks in the flat spelling', () => {
+    const { text_config: text } = hashConfig('T32') as { text_config: ConfigJson };
+    const sparse = { ...(text['sparse_attention_config'] as ConfigJson), sparse_init_block: 1 };
+    const config = { text_config: { ...text, sparse_attention_config: sparse } };
+    expect(() => flatConfig(config)).toThrow('sparse_init_block');
+  });
+
+  it.each([
+    ['dense only', { moe_layer_freq: [0, 0, 0, 0], intermediate_size: undefined }, 'block_sparse'],
+    ['without a routing bias', { use_routing_bias: false }, 'e_score_correction_bias'],
+    [
+      'with sparse attention switched off',
+      {
+        sparse_attention_config: {
+          use_sparse_attention: false,
+          sparse_attention_freq: [1, 1, 1, 1],
+        },
+      },
+      'self_attn.index',
+    ],
+  ])('lists only the tensors that a model has: %s', (_, change, absent) => {
+    const { text_config: text, ...top } = hashConfig('T32') as { text_config: ConfigJson };
+    const names = listTensors({ ...top, text_config: { ...text, ...change } }).map((t) => t.name);
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name) => name.includes(absent))).toEqual([]);
   });
 
   it('writes a tokenizer whose stop token is the one of generation_config', async () => {
