@@ -1,8 +1,11 @@
-import type { Kernel, Module, Runtime, Stream } from '@altstream/cuda-runtime';
+import { type Kernel, KernelLibrary, type Runtime, type Stream } from '@altstream/cuda-runtime';
 import { NotLoadedError } from './errors/index.js';
 
-const modules = new WeakMap<Runtime, Module>();
-const loads = new WeakMap<Runtime, Promise<void>>();
+const library = new KernelLibrary({
+  package: '@altstream/attention-kernels',
+  from: import.meta.url,
+  notLoaded: (kernel) => new NotLoadedError(kernel),
+});
 
 /**
  * Loads this package's kernels into `runtime`. Once per runtime: later calls return the first load.
@@ -11,19 +14,7 @@ const loads = new WeakMap<Runtime, Promise<void>>();
  * @throws KernelImageError, BackendUnavailableError of cuda-runtime; a failed load may be retried
  */
 export function loadAttentionKernels(runtime: Runtime): Promise<void> {
-  const running = loads.get(runtime);
-  if (running) return running;
-  const load = runtime
-    .loadModule({ package: '@altstream/attention-kernels', from: import.meta.url })
-    .then((module) => {
-      modules.set(runtime, module);
-    })
-    .catch((error: unknown) => {
-      loads.delete(runtime);
-      throw error;
-    });
-  loads.set(runtime, load);
-  return load;
+  return library.load(runtime);
 }
 
 /**
@@ -32,7 +23,5 @@ export function loadAttentionKernels(runtime: Runtime): Promise<void> {
  * @throws NotLoadedError when `loadAttentionKernels` has not finished for that runtime
  */
 export function attentionKernel(stream: Stream, name: string): Kernel {
-  const module = modules.get(stream.runtime);
-  if (!module) throw new NotLoadedError(name);
-  return module.kernel(name);
+  return library.kernel(stream, name);
 }

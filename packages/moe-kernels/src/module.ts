@@ -1,32 +1,27 @@
-import type { Kernel, Module, Runtime, Stream } from '@altstream/cuda-runtime';
+import { type Kernel, KernelLibrary, type Runtime, type Stream } from '@altstream/cuda-runtime';
 import { NotLoadedError } from './errors/index.js';
 
-const loading = new WeakMap<Runtime, Promise<Module>>();
-const loaded = new WeakMap<Runtime, Module>();
+const library = new KernelLibrary({
+  package: '@altstream/moe-kernels',
+  from: import.meta.url,
+  notLoaded: (kernel) => new NotLoadedError(kernel),
+});
 
 /**
- * Loads the kernels of this package for `runtime`; await it once before the first operation.
- * Calling it again is free. A failed load is forgotten, so that a later call tries anew.
+ * Loads this package's kernels into `runtime`. Once per runtime: later calls return the first load.
+ * Await it before the first operation.
  *
- * @throws the runtime's error when an artefact is missing or does not fit (`CRT_…`)
+ * @throws KernelImageError, BackendUnavailableError of cuda-runtime; a failed load may be retried
  */
-export async function loadMoeKernels(runtime: Runtime): Promise<void> {
-  let pending = loading.get(runtime);
-  if (pending === undefined) {
-    pending = runtime.loadModule({ package: '@altstream/moe-kernels', from: import.meta.url });
-    loading.set(runtime, pending);
-  }
-  try {
-    loaded.set(runtime, await pending);
-  } catch (error) {
-    loading.delete(runtime);
-    throw error;
-  }
+export function loadMoeKernels(runtime: Runtime): Promise<void> {
+  return library.load(runtime);
 }
 
-/** The kernel `name` of the stream's runtime. @throws NotLoadedError before `loadMoeKernels` */
+/**
+ * The kernel `name` for the runtime of `stream`.
+ *
+ * @throws NotLoadedError when `loadMoeKernels` has not finished for that runtime
+ */
 export function moeKernel(stream: Stream, name: string): Kernel {
-  const module = loaded.get(stream.runtime);
-  if (module === undefined) throw new NotLoadedError(name);
-  return module.kernel(name);
+  return library.kernel(stream, name);
 }
