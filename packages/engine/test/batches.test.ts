@@ -1,6 +1,6 @@
 import { open, type Runtime } from '@altstream/cuda-runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Engine, type GenerationEvent, type MarkovModel } from '../src/index.js';
+import { Engine, type EngineStats, type GenerationEvent, type MarkovModel } from '../src/index.js';
 import { collect, counted, countingModel, ids, smoothModel, vocab } from './makers/counting.js';
 import { WatchedModel } from './makers/watched-model.js';
 
@@ -115,16 +115,25 @@ describe('what the model is given', () => {
       maxSequences: 1,
       maxBatchedTokens: 2,
     });
+    const stats = () => engine.stats();
     const states = {
-      waiting: { prompt: [1], after: 0 },
-      prefilling: { prompt: new Array(40).fill(2), after: 5 },
-      decoding: { prompt: [3], after: 15 },
+      waiting: { prompt: [1], isThere: () => stats().waiting > 0 },
+      prefilling: {
+        prompt: new Array(40).fill(2),
+        isThere: (before: EngineStats) => stats().promptTokens > before.promptTokens + 4,
+      },
+      decoding: {
+        prompt: [3],
+        isThere: (before: EngineStats) => stats().generatedTokens > before.generatedTokens + 5,
+      },
     };
-    for (const { prompt, after } of Object.values(states)) {
+    for (const { prompt, isThere } of Object.values(states)) {
+      const before = stats();
       const first = collect(engine.generate([9], { temperature: 0, maxTokens: 2 }));
       const given = new AbortController();
       const events = collect(engine.generate(prompt, { maxTokens: 200, signal: given.signal }));
-      setTimeout(() => given.abort(), after);
+      while (!isThere(before)) await new Promise((resolve) => setImmediate(resolve));
+      given.abort();
       const finishes = (await events).filter(({ type }) => type === 'finish');
       expect(finishes).toMatchObject([{ reason: 'abort' }]);
       given.abort();
