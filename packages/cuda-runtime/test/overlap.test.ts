@@ -54,6 +54,9 @@ describe('two branches of a captured graph', () => {
     expect(dot.match(/ -> /g)).toHaveLength(graph.edges.length);
     const svg = graph.toSvg();
     expect(svg.match(/<line /g)).toHaveLength(graph.edges.length);
+    expect(svg).toMatch(
+      /^<svg [^>]*role="img"[^>]*>\n<title>Graph, operations: \d+, streams: main#\d+, alt#\d+</,
+    );
     expect(svg).not.toMatch(/href|url\(h|<script/);
   });
 });

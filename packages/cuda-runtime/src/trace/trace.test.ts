@@ -46,6 +46,14 @@ test('the picture has a bar a span, in proportion, with names escaped', () => {
   expect(y0).not.toBe(y1);
 });
 
+test('the picture says in words what it shows, escaped', () => {
+  const [, svg, title] = /^(<svg [^>]*>)\n<title>([^<]*)<\/title>/.exec(recording.toSvg()) ?? [];
+  expect(svg).toContain('role="img"');
+  expect(title).toBe('Timeline, operations: 2, streams: main#1, alt#2');
+  const odd = new TraceRecording([span('x', 'a<b', 0, 1)]).toSvg();
+  expect(odd).toContain('streams: a&lt;b</title>');
+});
+
 test('an empty recording is still a document', () => {
   const empty = new TraceRecording([]);
   expect(JSON.parse(empty.toPerfetto()).traceEvents).toHaveLength(1);
