@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkNode, findCompiler, findTool, SetupError } from './requirements.mjs';
+import { checkCmake, checkNode, findCompiler, findTool, SetupError } from './requirements.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -21,7 +21,9 @@ const environment = {
 /** Checks the machine, installs and builds. Throws a `SetupError` that says what to do. */
 export function prepare() {
   checkNode(process.versions.node);
-  findTool('cmake', 'cmake 3.24 or newer builds the native parts', 'apt-get install cmake');
+  checkCmake(
+    findTool('cmake', 'cmake 3.24 or newer builds the native parts', 'apt-get install cmake'),
+  );
   findCompiler();
   installPnpm();
   step('install packages', 'pnpm', [

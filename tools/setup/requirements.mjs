@@ -26,6 +26,15 @@ export function findTool(name, why, remedy) {
   );
 }
 
+/** Refuses a cmake that cannot read the build files. */
+export function checkCmake(versionLine) {
+  const [, major = 0, minor = 0] = /(\d+)\.(\d+)/.exec(versionLine)?.map(Number) ?? [];
+  if (major > 3 || (major === 3 && minor >= 24)) return;
+  throw new SetupError(
+    `"${versionLine}" is too old, expected cmake 3.24 or newer; install a current one, for example with \`pip install cmake\``,
+  );
+}
+
 /** Finds a C++ compiler as cmake would: $CXX, then c++, g++, clang++. */
 export function findCompiler() {
   const candidates = [process.env['CXX'], 'c++', 'g++', 'clang++'].filter((name) => name);
