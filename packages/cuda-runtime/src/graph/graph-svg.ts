@@ -32,7 +32,7 @@ export function graphToSvg(graph: {
   const height = top + (deepest + 1) * rowHeight + 10;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" font-family="sans-serif" font-size="11">`,
-    `<title>${escapeXml(titleOf(graph.nodes.length, streams))}</title>`,
+    `<title>Graph, operations: ${graph.nodes.length}, streams: ${escapeXml(streams.join(', '))}</title>`,
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#444444"/></marker></defs>',
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
     ...streams.map((stream, column) => heading(stream, column)),
@@ -40,11 +40,6 @@ export function graphToSvg(graph: {
     ...[...placed.values()].map(box),
     '</svg>',
   ].join('\n');
-}
-
-// What a screen reader says of the picture.
-function titleOf(nodes: number, streams: readonly string[]): string {
-  return `Graph, operations: ${nodes}, streams: ${streams.join(\', \')}`;
 }
 
 // Longest path from a root, so that every arrow points downwards.
@@ -66,7 +61,7 @@ function rowsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Map<n
 
 function heading(stream: string, column: number): string {
   const x = 20 + column * columnWidth + boxWidth / 2;
-  return `<text x="${x}" y="22" text-anchor="middle" font-weight="bold">$escapeXml(clip(stream, boxWidth))</text>`;
+  return `<text x="${x}" y="22" text-anchor="middle" font-weight="bold">${escapeXml(clip(stream, boxWidth))}</text>`;
 }
 
 function box({ node, x, y, column }: Placed): string {

@@ -16,7 +16,7 @@ export function timelineSvg(spans: readonly TraceSpan[]): string {
   const height = top + streams.length * rowHeight + 10;
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" font-family="sans-serif" font-size="11">`,
-    `<title>${escapeXml(titleOf(spans.length, streams))}</title>`,
+    `<title>Timeline, operations: ${spans.length}, streams: ${escapeXml(streams.join(', '))}</title>`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
     ...streams.map((stream, row) => rowLabel(stream, row)),
     ...spans.map((span) => bar(span, streams.indexOf(span.stream), at)),
@@ -26,16 +26,11 @@ export function timelineSvg(spans: readonly TraceSpan[]): string {
   return parts.join('\n');
 }
 
-// What a screen reader says of the picture.
-function titleOf(spans: number, streams: readonly string[]): string {
-  return `Timeline, operations: ${spans}, streams: ${streams.join(\', \')}`;
-}
-
 function rowLabel(stream: string, row: number): string {
   const y = top + row * rowHeight;
   return (
     `<rect x="${labelWidth}" y="${y}" width="${width - labelWidth - 10}" height="${rowHeight - 6}" fill="#f4f4f4"/>` +
-    `<text x="6" y="${y + 18}">$escapeXml(clip(stream, labelWidth))</text>`
+    `<text x="6" y="${y + 18}">${escapeXml(clip(stream, labelWidth))}</text>`
   );
 }
 
