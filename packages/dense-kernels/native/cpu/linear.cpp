@@ -4,7 +4,7 @@
 // weight rows once per 4 tokens while its 64 rows of x stay in L2; sums land in a small fp32 tile,
 // which is rounded once on the way out. Nothing about the cutting changes a result (dot_block.h).
 // Reads the weights once per 64 tokens; with one token it is bound by that read. With AMX, x is
-// first repacked into the workspace.
+// first repacked into the workspace (f32 as three bf16).
 
 #include "dense_kernels/linear.h"
 
