@@ -9,26 +9,26 @@ const starts: Readonly<Record<string, readonly string[]>> = {
   'chunks of 50 tokens, eager': ['--max-num-batched-tokens', '50', '--enforce-eager'],
 };
 const cases = (['T32', 'T128'] as const).flatMap((name) =>
-  Object.entries(starts).map(([how, args]) => ({ name, how, args })),
+  [false, true].flatMap((mxfp8) =>
+    Object.entries(starts).map(([how, args]) => ({ name, mxfp8, how, args })),
+  ),
 );
 
-/** Relative to the larger of 1 and the value: log-probabilities near 0 have no relative error. */
+/** What the goldens allow in fp32, absolute. */
 const tolerance = 1e-4;
 
 function expectNear(actual: number | null | undefined, expected: number): void {
-  expect(Math.abs((actual ?? Number.NaN) - expected)).toBeLessThanOrEqual(
-    tolerance * Math.max(1, Math.abs(expected)),
-  );
+  expect(Math.abs((actual ?? Number.NaN) - expected)).toBeLessThanOrEqual(tolerance);
 }
 
-describe.each(cases)('$name over HTTP, $how', ({ name, args }) => {
-  const golden: Golden = readGolden(name);
+describe.each(cases)('$name over HTTP, mxfp8 $mxfp8, $how', ({ name, mxfp8, args }) => {
+  const golden: Golden = readGolden(mxfp8 ? `${name}-mxfp8` : name);
   const prompt = [...golden.tokenIds];
   let folder: ModelFolder;
   let server: TestServer;
 
   beforeAll(async () => {
-    folder = await makeModelFolder(name);
+    folder = await makeModelFolder(name, { mxfp8 });
     server = await startTestServer(folder.path, { args });
   });
   afterAll(async () => {

@@ -15,7 +15,7 @@ export interface Golden {
 }
 
 /** Reads the golden file of a model. */
-export function readGolden(name: 'T32' | 'T128'): Golden {
+export function readGolden(name: 'T32' | 'T128' | 'T32-mxfp8' | 'T128-mxfp8'): Golden {
   const path = new URL(
     `../../../../packages/minimax-m3-model/test/fixtures/${name}.json`,
     import.meta.url,
