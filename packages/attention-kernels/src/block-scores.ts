@@ -1,6 +1,5 @@
-import type { Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { ArgumentChecks, activationDTypes, maxHeadDim } from './arguments/checks.js';
-import type { OperationOptions } from './arguments/operation-options.js';
 import { checkPageBatch, type PageBatch } from './arguments/page-batch.js';
 import { checkTokenRange, type TokenRange } from './arguments/token-range.js';
 import { planBlockScores } from './block-scores.plan.js';

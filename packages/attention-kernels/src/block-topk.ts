@@ -1,6 +1,5 @@
-import type { Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { ArgumentChecks } from './arguments/checks.js';
-import type { OperationOptions } from './arguments/operation-options.js';
 import { checkTokenRange, type TokenRange } from './arguments/token-range.js';
 import { planBlockTopk } from './block-topk.plan.js';
 import { attentionKernel } from './module.js';

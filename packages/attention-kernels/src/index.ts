@@ -1,5 +1,5 @@
+export type { OperationOptions } from '@altstream/cuda-runtime';
 export type { AttentionInput, AttentionOptions } from './arguments/attention-input.js';
-export type { OperationOptions } from './arguments/operation-options.js';
 export type { PageBatch } from './arguments/page-batch.js';
 export type { TokenRange } from './arguments/token-range.js';
 export {

@@ -1,6 +1,5 @@
-import type { Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { ArgumentChecks, activationDTypes, maxHeadDim } from './arguments/checks.js';
-import type { OperationOptions } from './arguments/operation-options.js';
 import { attentionKernel } from './module.js';
 import { planQkNormRope } from './qk-norm-rope.plan.js';
 

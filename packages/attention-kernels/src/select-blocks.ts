@@ -1,6 +1,5 @@
-import { type Tensor, type TensorAllocator, Workspace } from '@altstream/cuda-runtime';
+import { type OperationOptions, type Tensor, withScratch } from '@altstream/cuda-runtime';
 import { ArgumentChecks, activationDTypes } from './arguments/checks.js';
-import type { OperationOptions } from './arguments/operation-options.js';
 import { type BlockScoresInput, blockScores, type ScoreType } from './block-scores.js';
 import { type BlockChoice, blockTopk, checkBlockChoice } from './block-topk.js';
 import { planSelectBlocks } from './select-blocks.plan.js';
@@ -43,26 +42,10 @@ export function selectBlocks(input: BlockScoresInput, options: SelectBlocksOptio
   const plan = planSelectBlocks({ tokens, indexHeads, maxPages }, scratchBytes);
   const pageTokens = checks.size('indexKeys', indexKeys, 1, 'pageTokens');
   for (const range of plan.ranges) {
-    withScratch(allocator, () => {
-      const scores = blockScores(input, { ...choice, range });
+    withScratch(allocator, (scratch) => {
+      const scores = blockScores(input, { ...choice, range, allocator: scratch });
       blockTopk({ scores, positions }, { ...choice, range, pageTokens, out: blocks });
-      return scores;
     });
   }
   return blocks;
-}
-
-// A workspace takes its scratch back at once: what comes later on the stream may overwrite it, since
-// it runs later. Other allocators get their tensor disposed, which frees it in stream order.
-function withScratch(allocator: TensorAllocator, body: () => Tensor): void {
-  if (!(allocator instanceof Workspace)) {
-    body().dispose();
-    return;
-  }
-  const mark = allocator.mark();
-  try {
-    body();
-  } finally {
-    allocator.release(mark);
-  }
 }

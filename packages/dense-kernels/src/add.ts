@@ -1,8 +1,8 @@
-import type { Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { planAdd } from './add.plan.js';
 import { checkTensor } from './checks.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor } from './output.js';
+import { outputTensor } from './output.js';
 
 /** The two terms. */
 export interface AddInput {

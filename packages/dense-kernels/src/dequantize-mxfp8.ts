@@ -1,10 +1,10 @@
-import type { Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
 import { planDequantizeMxfp8 } from './dequantize-mxfp8.plan.js';
 import { DTypeError, ShapeError } from './errors/index.js';
 import { mxfp8BlockSize } from './linear-weight.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor } from './output.js';
+import { outputTensor } from './output.js';
 import type { Mxfp8Tensors } from './quantize-mxfp8.js';
 
 /** Data type and place of the output. */

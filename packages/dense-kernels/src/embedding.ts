@@ -1,9 +1,9 @@
-import type { Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
 import { type EmbeddingDType, planEmbedding } from './embedding.plan.js';
 import { DTypeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor } from './output.js';
+import { outputTensor } from './output.js';
 
 /** A table and the rows wanted of it. */
 export interface EmbeddingInput {

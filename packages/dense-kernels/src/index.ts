@@ -1,3 +1,4 @@
+export type { OperationOptions } from '@altstream/cuda-runtime';
 export { type AddInput, type AddOptions, add } from './add.js';
 export { type DequantizeMxfp8Options, dequantizeMxfp8 } from './dequantize-mxfp8.js';
 export { type EmbeddingInput, type EmbeddingOptions, embedding } from './embedding.js';
@@ -21,7 +22,6 @@ export {
   mxfp8BlockSize,
 } from './linear-weight.js';
 export { loadDenseKernels } from './module.js';
-export type { OperationOptions } from './output.js';
 export {
   type PackMxfp8ScalesOptions,
   packMxfp8Scales,

@@ -1,10 +1,10 @@
-import type { Stream, Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Stream, Tensor } from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
 import { DTypeError } from './errors/index.js';
 import { planLinear } from './linear.plan.js';
 import { checkLinearWeight, type LinearWeight } from './linear-weight.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor, withScratch } from './output.js';
+import { launchWithScratch, outputTensor } from './output.js';
 
 /** What is multiplied. */
 export interface LinearInput {
@@ -46,7 +46,7 @@ export function linear(input: LinearInput, options: LinearOptions): Tensor {
   const dtypes = { weight: facts.kind, x: floatKind(x.dtype), y: floatKind(y.dtype) };
   const shape = { tokens, in: columns, out: facts.out, ...dtypes };
   const plan = planLinear(shape, stream.device.limits);
-  withScratch('linear', plan.workspaceBytes, options, (workspace) => {
+  launchWithScratch('linear', plan.workspaceBytes, options, (workspace) => {
     stream.launch(denseKernel(stream, plan.kernel), plan.config, {
       x,
       weight: weight.data,

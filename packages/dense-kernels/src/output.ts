@@ -1,20 +1,11 @@
-// What every operation of this package takes besides its tensors, and how it comes by its outputs.
+// How the operations of this package come by their outputs and scratch.
 import {
   type DType,
-  type Stream,
+  type OperationOptions,
   type Tensor,
-  type TensorAllocator,
-  Workspace,
+  withScratch,
 } from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
-
-/** Where an operation runs and where its outputs come from. */
-export interface OperationOptions {
-  /** The work is enqueued here; the call returns before it is done. */
-  readonly stream: Stream;
-  /** Makes outputs and scratch; default: the stream. A `Workspace` keeps addresses for graphs. */
-  readonly allocator?: TensorAllocator | undefined;
-}
 
 /** What an output must look like. */
 export interface OutputRule {
@@ -43,27 +34,18 @@ export function outputTensor(
   return (options.allocator ?? options.stream).tensor(shape, dtype, operation);
 }
 
-/**
- * Lends `launch` scratch memory that nothing needs afterwards: in stream order the next tensor of
- * the same allocator may have it. No bytes: null.
- */
-export function withScratch(
+/** Runs `launch` with scratch of `bytes`, null for none, that the next tensor may have again. */
+export function launchWithScratch(
   operation: string,
   bytes: number,
-  options: OperationOptions,
+  { stream, allocator = stream }: OperationOptions,
   launch: (scratch: Tensor | null) => void,
 ): void {
   if (bytes === 0) {
     launch(null);
     return;
   }
-  const allocator = options.allocator ?? options.stream;
-  const mark = allocator instanceof Workspace ? allocator.mark() : undefined;
-  const scratch = allocator.tensor([bytes], 'u8', `${operation} scratch`);
-  try {
-    launch(scratch);
-  } finally {
-    scratch.dispose();
-    if (mark) mark.workspace.release(mark);
-  }
+  withScratch(allocator, (scratch) => {
+    launch(scratch.tensor([bytes], 'u8', `${operation} scratch`));
+  });
 }

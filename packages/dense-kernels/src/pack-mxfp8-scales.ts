@@ -1,8 +1,8 @@
-import type { Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
 import { ArgumentRangeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor } from './output.js';
+import { outputTensor } from './output.js';
 import { type PackMxfp8ScalesShape, planPackMxfp8Scales } from './pack-mxfp8-scales.plan.js';
 
 /** Place of the output. */

@@ -1,8 +1,8 @@
-import type { DType, Tensor } from '@altstream/cuda-runtime';
+import type { DType, OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
 import { ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor, withScratch } from './output.js';
+import { launchWithScratch, outputTensor } from './output.js';
 import { planSampling } from './sampling.plan.js';
 
 /** Logits and, a row each, how to draw from them. All on the device, so a graph replays with new values. */
@@ -54,7 +54,7 @@ export function sample(input: SampleInput, options: SampleOptions): SampleResult
   const result = { ids: place('ids', 'i32'), logprobs: place('logprobs', 'f32') };
   if (rows === 0) return result;
   const plan = planSampling({ rows, vocab }, stream.device.limits);
-  withScratch('sample', plan.workspaceBytes, options, (workspace) => {
+  launchWithScratch('sample', plan.workspaceBytes, options, (workspace) => {
     stream.launch(denseKernel(stream, plan.kernel), plan.config, {
       logits: input.logits,
       temperature: input.temperature,

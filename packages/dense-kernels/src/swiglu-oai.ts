@@ -1,8 +1,8 @@
-import type { Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor } from './output.js';
+import { outputTensor } from './output.js';
 import { planSwigluOai } from './swiglu-oai.plan.js';
 
 /** Gate and up, in one tensor or in two. */

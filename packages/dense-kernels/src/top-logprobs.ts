@@ -1,8 +1,8 @@
-import type { Stream, Tensor } from '@altstream/cuda-runtime';
+import type { OperationOptions, Stream, Tensor } from '@altstream/cuda-runtime';
 import { checkTensor } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { type OperationOptions, outputTensor } from './output.js';
+import { outputTensor } from './output.js';
 import { planTopLogprobs } from './top-logprobs.plan.js';
 
 /** Logits, and one id a row whose log-probability is wanted. */

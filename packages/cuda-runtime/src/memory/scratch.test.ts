@@ -1,0 +1,61 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Device, DeviceBuffer } from '../contract.js';
+import { withScratch } from './scratch.js';
+import type { Tensor } from './tensor.js';
+import { Workspace } from './workspace.js';
+
+const makeWorkspace = () => {
+  const alloc = (bytes: number) => ({ bytes, dispose: () => {} }) as DeviceBuffer;
+  return new Workspace({ alloc } as unknown as Device);
+};
+
+function makeAllocator() {
+  const disposed: string[] = [];
+  const tensor = vi.fn((_shape: readonly number[], _dtype: string, label = '') => {
+    return { dispose: () => disposed.push(label) } as unknown as Tensor;
+  });
+  return { allocator: { tensor }, tensor, disposed };
+}
+
+describe('withScratch', () => {
+  it('lets the next tensor of a workspace have the memory, and keeps what was made before', () => {
+    const workspace = makeWorkspace();
+    const output = workspace.tensor([4], 'f32');
+    const scratch = withScratch(workspace, (from) => from.tensor([8], 'u8'));
+    const next = workspace.tensor([8], 'u8');
+    expect(scratch.byteOffset).not.toBe(output.byteOffset);
+    expect(next.byteOffset).toBe(scratch.byteOffset);
+  });
+
+  it('takes a workspace back too when the body throws', () => {
+    const workspace = makeWorkspace();
+    const fail = () =>
+      withScratch(workspace, (from) => {
+        from.tensor([8], 'u8');
+        throw new Error('no kernel');
+      });
+    expect(fail).toThrow('no kernel');
+    expect(workspace.tensor([8], 'u8').byteOffset).toBe(0);
+  });
+
+  it('disposes each tensor of another allocator, once the body has returned or thrown', () => {
+    const { allocator, tensor, disposed } = makeAllocator();
+    withScratch(allocator, (from) => {
+      from.tensor([8], 'u8', 'a');
+      from.tensor([2, 2], 'f32', 'b');
+      expect(disposed).toEqual([]);
+    });
+    expect(tensor.mock.calls).toEqual([
+      [[8], 'u8', 'a'],
+      [[2, 2], 'f32', 'b'],
+    ]);
+    expect(disposed).toEqual(['a', 'b']);
+    const fail = () =>
+      withScratch(allocator, (from) => {
+        from.tensor([8], 'u8', 'c');
+        throw new Error('no kernel');
+      });
+    expect(fail).toThrow('no kernel');
+    expect(disposed).toEqual(['a', 'b', 'c']);
+  });
+});
