@@ -32,8 +32,8 @@ uint64_t alignment_of(uint64_t block_bytes) {
   return block_bytes >= kHugeFrom ? kHugePage : kAlignment;
 }
 
-// Streaming weights through 4 KiB pages costs a quarter of the bandwidth: prefetching ends at every
-// page. The advice may be refused; the memory is the same then.
+// Streaming weights through 4 KiB pages costs a tenth to a fifth of the bandwidth: prefetching ends
+// at every page. The advice may be refused; the memory is the same then.
 uint8_t* system_block(uint64_t size) {
   void* block = std::aligned_alloc(alignment_of(size), size);
 #ifdef MADV_HUGEPAGE
