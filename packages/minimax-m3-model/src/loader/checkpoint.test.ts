@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +68,14 @@ describe('Checkpoint', () => {
   it('names an empty folder', async () => {
     expect(await failure()).toMatchObject({ code: 'MODEL_CHECKPOINT_FILE' });
   });
+
+  it.each(['model.safetensors', index])(
+    'takes no pipe for %s, which would never end',
+    async (name) => {
+      execFileSync('mkfifo', [join(directory, name)]);
+      expect(await failure()).toMatchObject({ code: 'MODEL_CHECKPOINT_FILE' });
+    },
+  );
 
   it.each([
     [0, 'not even the 8'],

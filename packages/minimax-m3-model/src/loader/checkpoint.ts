@@ -34,7 +34,7 @@ export class Checkpoint implements TensorSource {
     const index = await readIndex(directory);
     if (index) return Checkpoint.#openShards(directory, index);
     const file = join(directory, singleFile);
-    if (!(await exists(file))) {
+    if (!(await isFile(file))) {
       throw new CheckpointError(
         'MODEL_CHECKPOINT_FILE',
         `\`${directory}\` holds neither \`${singleFile}\` nor \`${indexFile}\`; ` +
@@ -54,7 +54,7 @@ export class Checkpoint implements TensorSource {
     try {
       for (const name of new Set(index.values())) {
         const file = join(directory, name);
-        if (!(await exists(file))) throw missingShard(directory, name, index);
+        if (!(await isFile(file))) throw missingShard(directory, name, index);
         shards.set(file, await SafetensorsFile.open(file));
       }
       const tensors = new Map<string, StoredTensor>();
@@ -87,7 +87,7 @@ export class Checkpoint implements TensorSource {
 /** Tensor name → shard name; undefined when the folder has no index. */
 async function readIndex(directory: string): Promise<Map<string, string> | undefined> {
   const file = join(directory, indexFile);
-  if (!(await exists(file))) return undefined;
+  if (!(await isFile(file))) return undefined;
   let json: unknown;
   try {
     json = JSON.parse(await readFile(file, 'utf8'));
@@ -140,9 +140,10 @@ function notInShard(tensor: string, file: string): CheckpointError {
   );
 }
 
-async function exists(file: string): Promise<boolean> {
-  return stat(file).then(
-    () => true,
+/** A pipe or a device would be read without end. */
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (facts) => facts.isFile(),
     () => false,
   );
 }
