@@ -119,7 +119,9 @@ describe('the engine', () => {
   it('ends what is under way when it closes, and refuses what comes after', async () => {
     const engine = await start();
     const pending = collect(engine.generate([1], { maxTokens: 900 }));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    while (engine.stats().generatedTokens === 0) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
     await engine.close();
     expect((await pending).at(-1)).toMatchObject({ type: 'finish', reason: 'abort' });
     expect(() => engine.generate([1])).toThrow(/engine is closed/);
