@@ -86,7 +86,19 @@ function report({ report: parts, ...limits }: EngineInfo, logger: Logger): void 
       'the context is shorter than the model allows; --num-gpu-blocks-override adds pages',
     );
   }
+  for (const { rows, reason } of droppedGraphs(parts)) {
+    logger.warn(
+      { rows, reason },
+      'a decode graph could not be captured; such steps run without it',
+    );
+  }
   logger.info(limits, 'ready');
+}
+
+/** Decode graphs that the engine's report says were dropped. */
+function droppedGraphs(report: EngineInfo['report']): readonly { rows: number; reason: string }[] {
+  const engine = report['engine'] as { decode?: { dropped?: { rows: number; reason: string }[] } };
+  return engine?.decode?.dropped ?? [];
 }
 
 function banner(server: RunningServer, info: EngineInfo, flags: ServeFlags): string {
