@@ -1,5 +1,5 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { ArgumentChecks, activationDTypes, maxHeadDim } from './arguments/checks.js';
+import { activationDTypes, checksOf, maxHeadDim } from './arguments/checks.js';
 import { checkPageBatch, type PageBatch } from './arguments/page-batch.js';
 import { checkTokenRange, type TokenRange } from './arguments/token-range.js';
 import { planBlockScores } from './block-scores.plan.js';
@@ -74,7 +74,7 @@ export function blockScores(input: BlockScoresInput, options: BlockScoresOptions
 function checkBlockScores(input: BlockScoresInput, options: BlockScoresOptions) {
   const { indexQ, indexKeys } = input;
   const { topkBlocks, scoreType = 'max' } = options;
-  const checks = new ArgumentChecks('blockScores', options.stream);
+  const checks = checksOf('blockScores', options.stream);
   checks.tensor('indexQ', indexQ, {
     dtypes: activationDTypes,
     shape: ['tokens', 'indexHeads', 'indexDim'],

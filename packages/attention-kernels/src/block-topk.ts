@@ -1,5 +1,5 @@
-import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { ArgumentChecks } from './arguments/checks.js';
+import type { ArgumentChecks, OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import { checksOf } from './arguments/checks.js';
 import { checkTokenRange, type TokenRange } from './arguments/token-range.js';
 import { planBlockTopk } from './block-topk.plan.js';
 import { attentionKernel } from './module.js';
@@ -82,7 +82,7 @@ export function checkBlockChoice(checks: ArgumentChecks, choice: BlockChoice): v
 
 function checkBlockTopk({ scores, positions }: BlockTopkInput, options: BlockTopkOptions) {
   const { topkBlocks, pageTokens } = options;
-  const checks = new ArgumentChecks('blockTopk', options.stream);
+  const checks = checksOf('blockTopk', options.stream);
   checkBlockChoice(checks, options);
   checks.whole('pageTokens', pageTokens, 1, 2 ** 31 - 1);
   checks.tensor('positions', positions, { dtypes: ['i32'], shape: ['tokens'] });

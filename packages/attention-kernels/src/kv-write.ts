@@ -1,5 +1,5 @@
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
-import { ArgumentChecks, activationDTypes } from './arguments/checks.js';
+import { activationDTypes, checksOf } from './arguments/checks.js';
 import { planKvWrite } from './kv-write.plan.js';
 import { attentionKernel } from './module.js';
 
@@ -53,17 +53,17 @@ export function kvWrite(input: KvWriteInput, { stream }: { readonly stream: Stre
 
 function checkKvWrite(input: KvWriteInput, stream: Stream) {
   const { k, v, indexK, slots, kCache, vCache, indexKeys } = input;
-  const checks = new ArgumentChecks('kvWrite', stream);
+  const checks = checksOf('kvWrite', stream);
   const dtypes = [k.dtype];
   checks.tensor('k', k, {
     dtypes: activationDTypes,
     shape: ['tokens', 'kvHeads', 'headDim'],
-    rowStrided: true,
+    layout: 'rows',
   });
   const tokens = k.shape[0] ?? 0;
   const kvHeads = checks.size('k', k, 1, 'kvHeads');
   const headDim = checks.size('k', k, 2, 'headDim');
-  checks.tensor('v', v, { dtypes, shape: [tokens, kvHeads, headDim], rowStrided: true });
+  checks.tensor('v', v, { dtypes, shape: [tokens, kvHeads, headDim], layout: 'rows' });
   checks.tensor('slots', slots, { dtypes: ['i32'], shape: [tokens] });
   checks.tensor('kCache', kCache, { dtypes, shape: ['pages', 'pageTokens', kvHeads, headDim] });
   const [pages = 0, pageTokens = 0] = kCache.shape;
@@ -81,7 +81,7 @@ function checkKvWrite(input: KvWriteInput, stream: Stream) {
     indexDim = checks.size('indexKeys', indexKeys, 2, 'indexDim');
     const middle = indexK.rank === 3 ? [1] : [];
     const shape = [tokens, ...middle, indexDim];
-    checks.tensor('indexK', indexK, { dtypes, shape, rowStrided: true });
+    checks.tensor('indexK', indexK, { dtypes, shape, layout: 'rows' });
   }
   const dtype = k.dtype === 'f32' ? ('f32' as const) : ('bf16' as const);
   const cacheSlots = pages * pageTokens;

@@ -5,7 +5,7 @@ import {
   attentionParams,
   checkAttention,
 } from './arguments/attention-input.js';
-import { ArgumentChecks } from './arguments/checks.js';
+import { checksOf } from './arguments/checks.js';
 import { attentionKernel } from './module.js';
 import { planPagedAttention } from './paged-attention.plan.js';
 
@@ -23,7 +23,7 @@ import { planPagedAttention } from './paged-attention.plan.js';
  */
 export function pagedAttention(input: AttentionInput, options: AttentionOptions): Tensor {
   const { stream, allocator = stream } = options;
-  const shape = checkAttention(new ArgumentChecks('pagedAttention', stream), input, options);
+  const shape = checkAttention(checksOf('pagedAttention', stream), input, options);
   const { tokens, heads, headDim } = shape;
   const out =
     options.out ?? allocator.tensor([tokens, heads * headDim], shape.dtype, 'pagedAttention');

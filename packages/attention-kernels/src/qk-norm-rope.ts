@@ -1,5 +1,5 @@
-import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { ArgumentChecks, activationDTypes, maxHeadDim } from './arguments/checks.js';
+import type { ArgumentChecks, OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import { activationDTypes, checksOf, maxHeadDim } from './arguments/checks.js';
 import { attentionKernel } from './module.js';
 import { planQkNormRope } from './qk-norm-rope.plan.js';
 
@@ -101,12 +101,12 @@ export function qkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions): 
 
 function checkQkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions) {
   const { q, k, indexQ, indexK, positions } = input;
-  const checks = new ArgumentChecks('qkNormRope', options.stream);
-  const like = { dtypes: [q.dtype], rowStrided: true };
+  const checks = checksOf('qkNormRope', options.stream);
+  const like = { dtypes: [q.dtype], layout: 'rows' } as const;
   checks.tensor('q', q, {
     dtypes: activationDTypes,
     shape: ['tokens', 'heads', 'headDim'],
-    rowStrided: true,
+    layout: 'rows',
   });
   const tokens = q.shape[0] ?? 0;
   const heads = checks.size('q', q, 1, 'heads');

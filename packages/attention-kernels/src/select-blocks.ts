@@ -1,5 +1,5 @@
 import { type OperationOptions, type Tensor, withScratch } from '@altstream/cuda-runtime';
-import { ArgumentChecks, activationDTypes } from './arguments/checks.js';
+import { activationDTypes, checksOf } from './arguments/checks.js';
 import { type BlockScoresInput, blockScores, type ScoreType } from './block-scores.js';
 import { type BlockChoice, blockTopk, checkBlockChoice } from './block-topk.js';
 import { planSelectBlocks } from './select-blocks.plan.js';
@@ -27,7 +27,7 @@ export function selectBlocks(input: BlockScoresInput, options: SelectBlocksOptio
   const { indexQ, indexKeys, pageTable, positions } = input;
   const { out, scratchBytes = 32 * 2 ** 20, ...choice } = options;
   const { stream, allocator = stream, topkBlocks } = choice;
-  const checks = new ArgumentChecks('selectBlocks', stream);
+  const checks = checksOf('selectBlocks', stream);
   checkBlockChoice(checks, choice);
   checks.positive('scratchBytes', scratchBytes);
   checks.tensor('indexQ', indexQ, {

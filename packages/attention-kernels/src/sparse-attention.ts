@@ -1,11 +1,11 @@
-import type { Tensor } from '@altstream/cuda-runtime';
+import type { ArgumentChecks, Tensor } from '@altstream/cuda-runtime';
 import {
   type AttentionInput,
   type AttentionOptions,
   attentionParams,
   checkAttention,
 } from './arguments/attention-input.js';
-import { ArgumentChecks } from './arguments/checks.js';
+import { checksOf } from './arguments/checks.js';
 import { attentionKernel } from './module.js';
 import { planSparseAttention } from './sparse-attention.plan.js';
 
@@ -26,7 +26,7 @@ export interface SparseAttentionInput extends AttentionInput {
 export function sparseAttention(input: SparseAttentionInput, options: AttentionOptions): Tensor {
   const { stream, allocator = stream } = options;
   const { blocks } = input;
-  const checks = new ArgumentChecks('sparseAttention', stream);
+  const checks = checksOf('sparseAttention', stream);
   const shape = checkAttention(checks, input, options);
   const { tokens, heads, kvHeads, headDim } = shape;
   checkBlocks(checks, blocks, tokens, kvHeads);

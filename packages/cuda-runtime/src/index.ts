@@ -57,7 +57,15 @@ export { Tensor, type TensorLayout } from './memory/tensor.js';
 export { Workspace, type WorkspaceMark, type WorkspaceOptions } from './memory/workspace.js';
 export { open, openSync } from './open.js';
 export type { OpenOptions } from './open-options.js';
+export {
+  ArgumentChecks,
+  type ArgumentErrorClass,
+  type ArgumentErrors,
+  type CheckedCall,
+} from './operation/argument-checks.js';
+export { OperationError, type OperationErrorFacts } from './operation/operation-error.js';
 export type { OperationOptions } from './operation/operation-options.js';
+export { type TensorFault, type TensorRule, tensorFault } from './operation/tensor-fault.js';
 export { type BackendReport, probe, probeSync } from './probe.js';
 export type { RuntimeReport, RuntimeStats } from './report.js';
 export { Event, type EventState } from './stream/event.js';

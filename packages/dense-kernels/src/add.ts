@@ -1,6 +1,6 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { planAdd } from './add.plan.js';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { denseKernel } from './module.js';
 import { outputTensor } from './output.js';
 
@@ -28,9 +28,10 @@ export interface AddOptions extends OperationOptions {
 export function add(input: AddInput, options: AddOptions): Tensor {
   const { a, b } = input;
   const { stream } = options;
-  checkTensor('add', 'a', a, stream, { dtypes: ['bf16', 'f32'], contiguous: true });
+  const checks = checksOf('add', stream);
+  checks.tensor('a', a, { dtypes: ['bf16', 'f32'] });
   const { shape, dtype } = a;
-  checkTensor('add', 'b', b, stream, { dtypes: [dtype], shape, contiguous: true });
+  checks.tensor('b', b, { dtypes: [dtype], shape });
   const y = outputTensor('add', 'out', options.out, { shape, dtype }, options);
   if (y.elements === 0) return y;
   const count = a.elements;

@@ -1,5 +1,5 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { planDequantizeMxfp8 } from './dequantize-mxfp8.plan.js';
 import { DTypeError, ShapeError } from './errors/index.js';
 import { mxfp8BlockSize } from './linear-weight.js';
@@ -27,20 +27,19 @@ export interface DequantizeMxfp8Options extends OperationOptions {
 export function dequantizeMxfp8(input: Mxfp8Tensors, options: DequantizeMxfp8Options): Tensor {
   const { data, scales } = input;
   const { stream, outDtype = 'bf16' } = options;
-  checkTensor('dequantizeMxfp8', 'data', data, stream, {
+  const checks = checksOf('dequantizeMxfp8', stream);
+  checks.tensor('data', data, {
     dtypes: ['e4m3'],
     shape: ['rows', 'columns'],
-    contiguous: true,
   });
   const [rows = 0, columns = 0] = data.shape;
   if (columns % mxfp8BlockSize !== 0) {
     const detail = `must have a multiple of ${mxfp8BlockSize} columns, got ${columns}.`;
     throw new ShapeError('dequantizeMxfp8', 'data', detail);
   }
-  checkTensor('dequantizeMxfp8', 'scales', scales, stream, {
+  checks.tensor('scales', scales, {
     dtypes: ['e8m0'],
     shape: [rows, columns / mxfp8BlockSize],
-    contiguous: true,
   });
   if (outDtype !== 'f32' && outDtype !== 'bf16') {
     const detail = `must be f32 or bf16, got ${String(outDtype)}.`;

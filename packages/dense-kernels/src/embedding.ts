@@ -1,5 +1,5 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { type EmbeddingDType, planEmbedding } from './embedding.plan.js';
 import { DTypeError } from './errors/index.js';
 import { denseKernel } from './module.js';
@@ -31,15 +31,15 @@ export interface EmbeddingOptions extends OperationOptions {
 export function embedding(input: EmbeddingInput, options: EmbeddingOptions): Tensor {
   const { table, ids } = input;
   const { stream } = options;
-  checkTensor('embedding', 'table', table, stream, {
+  const checks = checksOf('embedding', stream);
+  checks.tensor('table', table, {
     dtypes: ['bf16', 'f32'],
     shape: ['rows', 'hidden'],
-    contiguous: 'rows',
+    layout: 'rows',
   });
-  checkTensor('embedding', 'ids', ids, stream, {
+  checks.tensor('ids', ids, {
     dtypes: ['i32'],
     shape: ['tokens'],
-    contiguous: true,
   });
   const tableDType = table.dtype as EmbeddingDType;
   const outDType = options.outDType ?? tableDType;

@@ -1,5 +1,5 @@
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { DTypeError, ShapeError } from './errors/index.js';
 
 /** Elements of a row that share an MXFP8 scale. */
@@ -41,10 +41,9 @@ export function checkLinearWeight(
   columns: number,
 ): LinearWeightFacts {
   const { data, scales } = weight;
-  checkTensor(operation, `${argument}.data`, data, stream, {
+  checksOf(operation, stream).tensor(`${argument}.data`, data, {
     dtypes: ['f32', 'bf16', 'e4m3'],
     shape: ['out', columns],
-    contiguous: true,
   });
   const out = data.shape[0] ?? 0;
   if (data.dtype === 'e4m3') {
@@ -74,9 +73,8 @@ function checkScales(
     const detail = `is required for an e4m3 weight: e8m0 [${out}, ${blocks}]. Pass it, or widen the weight with dequantizeMxfp8.`;
     throw new DTypeError(operation, `${argument}.scales`, detail);
   }
-  checkTensor(operation, `${argument}.scales`, scales, stream, {
+  checksOf(operation, stream).tensor(`${argument}.scales`, scales, {
     dtypes: ['e8m0'],
     shape: [out, blocks],
-    contiguous: true,
   });
 }

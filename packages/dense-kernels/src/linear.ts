@@ -1,5 +1,5 @@
 import type { OperationOptions, Stream, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { DTypeError } from './errors/index.js';
 import { planLinear } from './linear.plan.js';
 import { checkLinearWeight, type LinearWeight } from './linear-weight.js';
@@ -34,10 +34,10 @@ export interface LinearOptions extends OperationOptions {
 export function linear(input: LinearInput, options: LinearOptions): Tensor {
   const { x, weight } = input;
   const { stream } = options;
-  checkTensor('linear', 'x', x, stream, {
+  checksOf('linear', stream).tensor('x', x, {
     dtypes: ['f32', 'bf16'],
     shape: ['tokens', 'in'],
-    contiguous: 'rows',
+    layout: 'rows',
   });
   const [tokens = 0, columns = 0] = x.shape;
   const facts = checkLinearWeight('linear', 'weight', weight, stream, columns);
@@ -85,7 +85,7 @@ function checkOut(
   dtype: 'f32' | 'bf16',
   shape: readonly [number, number],
 ): void {
-  checkTensor('linear', 'out', out, stream, { dtypes: [dtype], shape, contiguous: 'rows' });
+  checksOf('linear', stream).tensor('out', out, { dtypes: [dtype], shape, layout: 'rows' });
 }
 
 function floatKind(dtype: string): 'f32' | 'bf16' {

@@ -5,7 +5,7 @@ import {
   type Tensor,
   withScratch,
 } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 
 /** What an output must look like. */
 export interface OutputRule {
@@ -28,7 +28,7 @@ export function outputTensor(
   const { shape, dtype } = rule;
   if (given) {
     const { stream } = options;
-    checkTensor(operation, argument, given, stream, { dtypes: [dtype], shape, contiguous: true });
+    checksOf(operation, stream).tensor(argument, given, { dtypes: [dtype], shape });
     return given;
   }
   return (options.allocator ?? options.stream).tensor(shape, dtype, operation);

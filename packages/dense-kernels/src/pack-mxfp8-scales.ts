@@ -1,5 +1,5 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { ArgumentRangeError } from './errors/index.js';
 import { denseKernel } from './module.js';
 import { outputTensor } from './output.js';
@@ -26,10 +26,9 @@ export function packMxfp8Scales(
 ): Tensor {
   const { scales } = input;
   const { stream } = options;
-  checkTensor('packMxfp8Scales', 'scales', scales, stream, {
+  checksOf('packMxfp8Scales', stream).tensor('scales', scales, {
     dtypes: ['e8m0'],
     shape: ['rows', 'blocks'],
-    contiguous: true,
   });
   const [rows = 0, blocks = 0] = scales.shape;
   const plan = planPackMxfp8Scales({ rows, blocks });
@@ -60,10 +59,9 @@ export function unpackMxfp8Scales(
   checkCount('rows', rows);
   checkCount('blocks', blocks);
   const plan = planPackMxfp8Scales({ rows, blocks });
-  checkTensor('unpackMxfp8Scales', 'packed', packed, stream, {
+  checksOf('unpackMxfp8Scales', stream).tensor('packed', packed, {
     dtypes: ['e8m0'],
     shape: [plan.packedBytes],
-    contiguous: true,
   });
   const rule = { dtype: 'e8m0', shape: [rows, blocks] } as const;
   const to = outputTensor('unpackMxfp8Scales', 'out', options.out, rule, options);

@@ -1,5 +1,5 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { mxfp8BlockSize } from './linear-weight.js';
 import { denseKernel } from './module.js';
@@ -44,10 +44,10 @@ export function quantizeMxfp8(
 ): Mxfp8Tensors {
   const { x } = input;
   const { stream } = options;
-  checkTensor('quantizeMxfp8', 'x', x, stream, {
+  checksOf('quantizeMxfp8', stream).tensor('x', x, {
     dtypes: ['f32', 'bf16'],
     shape: ['rows', 'columns'],
-    contiguous: 'rows',
+    layout: 'rows',
   });
   const [rows = 0, columns = 0] = x.shape;
   if (columns % mxfp8BlockSize !== 0) {

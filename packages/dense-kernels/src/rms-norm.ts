@@ -1,5 +1,5 @@
 import type { OperationOptions, Stream, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
 import { outputTensor } from './output.js';
@@ -88,22 +88,22 @@ export function rmsNorm(input: RmsNormInput, options: RmsNormOptions): Tensor | 
 }
 
 function checkRmsNorm({ x, weight, residual }: RmsNormInput, stream: Stream, epsilon: number) {
-  checkTensor('rmsNorm', 'x', x, stream, { dtypes: ['bf16', 'f32'] });
+  const checks = checksOf('rmsNorm', stream);
+  checks.tensor('x', x, { dtypes: ['bf16', 'f32'], layout: 'any' });
   if (x.rank !== 2 && x.rank !== 3) {
     const expected = '[tokens, hidden] or [tokens, heads, headDim]';
     throw new ShapeError('rmsNorm', 'x', `must be ${expected}, got [${x.shape.join(', ')}].`);
   }
   checkRows('x', x, x, stream);
   const hidden = x.shape.at(-1) ?? 0;
-  checkTensor('rmsNorm', 'weight', weight, stream, {
+  checks.tensor('weight', weight, {
     dtypes: ['bf16', 'f32'],
     shape: [hidden],
-    contiguous: true,
   });
   if (residual) {
     const { dtype, shape } = x;
-    const rule = { dtypes: [dtype], shape, contiguous: true };
-    checkTensor('rmsNorm', 'residual', residual, stream, rule);
+    const rule = { dtypes: [dtype], shape };
+    checks.tensor('residual', residual, rule);
   }
   if (!(epsilon >= 0 && Number.isFinite(epsilon))) {
     const detail = `must be a finite number, 0 or above, got ${epsilon}. MiniMax-M3 has 1e-6.`;
@@ -116,7 +116,7 @@ function checkRmsNorm({ x, weight, residual }: RmsNormInput, stream: Stream, eps
 /** Dtype and shape of `like`, each row dense, rows not overlapping. */
 function checkRows(argument: string, tensor: Tensor, like: Tensor, stream: Stream): Tensor {
   const { dtype, shape } = like;
-  checkTensor('rmsNorm', argument, tensor, stream, { dtypes: [dtype], shape });
+  checksOf('rmsNorm', stream).tensor(argument, tensor, { dtypes: [dtype], shape, layout: 'any' });
   const hidden = shape.at(-1) ?? 0;
   const isDense = hidden <= 1 || tensor.strides.at(-1) === 1;
   const isApart = shape

@@ -1,5 +1,5 @@
 import type { DType, OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
 import { launchWithScratch, outputTensor } from './output.js';
@@ -85,10 +85,11 @@ const rowDTypes = {
 } as const;
 
 function checkSample(input: SampleInput, { stream }: SampleOptions) {
-  checkTensor('sample', 'logits', input.logits, stream, {
+  const checks = checksOf('sample', stream);
+  checks.tensor('logits', input.logits, {
     dtypes: ['f32'],
     shape: ['rows', 'vocab'],
-    contiguous: 'rows',
+    layout: 'rows',
   });
   const [rows = 0, vocab = 0] = input.logits.shape;
   if (vocab === 0) {
@@ -96,8 +97,8 @@ function checkSample(input: SampleInput, { stream }: SampleOptions) {
   }
   for (const [name, dtype] of Object.entries(rowDTypes)) {
     const tensor = input[name as keyof typeof rowDTypes];
-    const rule = { dtypes: [dtype], shape: [rows], contiguous: true };
-    checkTensor('sample', name, tensor, stream, rule);
+    const rule = { dtypes: [dtype], shape: [rows] };
+    checks.tensor(name, tensor, rule);
   }
   return { rows, vocab };
 }

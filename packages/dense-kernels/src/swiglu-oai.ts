@@ -1,5 +1,5 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
 import { outputTensor } from './output.js';
@@ -78,10 +78,11 @@ function gateAndUp(
   { stream }: SwigluOaiOptions,
 ): { gate: Tensor; up: Tensor } {
   const dtypes = ['bf16', 'f32'] as const;
+  const checks = checksOf('swigluOai', stream);
   if ('gateUp' in input) {
     const { gateUp } = input;
     const shape = ['tokens', '2 * intermediate'];
-    checkTensor('swigluOai', 'gateUp', gateUp, stream, { dtypes, shape, contiguous: 'rows' });
+    checks.tensor('gateUp', gateUp, { dtypes, shape, layout: 'rows' });
     const columns = gateUp.shape[1] ?? 0;
     if (columns % 2 !== 0) {
       const detail = `must have an even number of columns, gate then up, got ${columns}.`;
@@ -92,8 +93,8 @@ function gateAndUp(
   }
   const { gate, up } = input;
   const shape = ['tokens', 'intermediate'];
-  checkTensor('swigluOai', 'gate', gate, stream, { dtypes, shape, contiguous: 'rows' });
-  const like = { dtypes: [gate.dtype], shape: gate.shape, contiguous: 'rows' } as const;
-  checkTensor('swigluOai', 'up', up, stream, like);
+  checks.tensor('gate', gate, { dtypes, shape, layout: 'rows' });
+  const like = { dtypes: [gate.dtype], shape: gate.shape, layout: 'rows' } as const;
+  checks.tensor('up', up, like);
   return { gate, up };
 }

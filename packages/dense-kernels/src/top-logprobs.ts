@@ -1,5 +1,5 @@
 import type { OperationOptions, Stream, Tensor } from '@altstream/cuda-runtime';
-import { checkTensor } from './checks.js';
+import { checksOf } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
 import { outputTensor } from './output.js';
@@ -70,17 +70,18 @@ export function topLogprobs(
 }
 
 function checkTopLogprobs({ logits, ids, count }: TopLogprobsInput, stream: Stream) {
-  checkTensor('topLogprobs', 'logits', logits, stream, {
+  const checks = checksOf('topLogprobs', stream);
+  checks.tensor('logits', logits, {
     dtypes: ['f32'],
     shape: ['rows', 'vocab'],
-    contiguous: 'rows',
+    layout: 'rows',
   });
   const [rows = 0, vocab = 0] = logits.shape;
   if (vocab === 0) {
     throw new ShapeError('topLogprobs', 'logits', 'must have at least one column, got [rows, 0].');
   }
-  const rule = { dtypes: ['i32'], shape: [rows], contiguous: true } as const;
-  checkTensor('topLogprobs', 'ids', ids, stream, rule);
+  const rule = { dtypes: ['i32'], shape: [rows] } as const;
+  checks.tensor('ids', ids, rule);
   const most = Math.min(vocab, maxCount);
   if (!Number.isInteger(count) || count < 0 || count > most) {
     const detail = `must be an integer from 0 to ${most} (vocab ${vocab}), got ${count}.`;

@@ -1,6 +1,6 @@
 // What dense and sparse attention take alike, and its checks.
-import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
-import { type ArgumentChecks, activationDTypes, maxHeadDim } from './checks.js';
+import type { ArgumentChecks, OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import { activationDTypes, maxHeadDim } from './checks.js';
 import { checkPageBatch, type PageBatch } from './page-batch.js';
 
 /** Queries and the paged cache that they look at. */

@@ -1,6 +1,5 @@
 // The part of a ragged batch that says where each token's context lies.
-import type { Tensor } from '@altstream/cuda-runtime';
-import type { ArgumentChecks } from './checks.js';
+import type { ArgumentChecks, Tensor } from '@altstream/cuda-runtime';
 
 /** Which sequence each token belongs to, where it stands in it, and which pages hold its context. */
 export interface PageBatch {

@@ -1,5 +1,5 @@
 // A launch over some tokens of a batch: how block selection keeps its scratch small.
-import type { ArgumentChecks } from './checks.js';
+import type { ArgumentChecks } from '@altstream/cuda-runtime';
 
 /** Tokens [first, first + count) of a batch. */
 export interface TokenRange {

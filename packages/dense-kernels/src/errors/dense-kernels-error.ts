@@ -1,3 +1,5 @@
+import { OperationError, type OperationErrorFacts } from '@altstream/cuda-runtime';
+
 const marker = Symbol.for('@altstream/dense-kernels/error');
 
 /** Stable codes of this package's errors. */
@@ -9,33 +11,14 @@ export type DenseKernelsErrorCode =
   | 'DENSE_NOT_LOADED';
 
 /** What an error of this package is about. */
-export interface DenseKernelsErrorFacts {
-  readonly code: DenseKernelsErrorCode;
-  /** The public function that was called, e.g. `linear`. */
-  readonly operation: string;
-  /** The argument at fault, e.g. `weight.scales`; empty when none is. */
-  readonly argument: string;
-  /** What was expected, what was received, what to do; without operation and argument. */
-  readonly detail: string;
-}
+export type DenseKernelsErrorFacts = OperationErrorFacts<DenseKernelsErrorCode>;
 
 /** Base of every error that this package throws. Recognised by marker across package copies. */
-export class DenseKernelsError extends Error {
+export class DenseKernelsError extends OperationError<DenseKernelsErrorCode> {
   override readonly name: string = 'DenseKernelsError';
-  /** Stable code; texts may change, codes do not. */
-  readonly code: DenseKernelsErrorCode;
-  /** The public function that was called. */
-  readonly operation: string;
-  /** The argument at fault; empty when none is. */
-  readonly argument: string;
 
   constructor(facts: DenseKernelsErrorFacts) {
-    const subject = facts.argument === '' ? '' : `${facts.argument} `;
-    super(`${facts.operation}: ${subject}${facts.detail}`);
-    this.code = facts.code;
-    this.operation = facts.operation;
-    this.argument = facts.argument;
-    Object.defineProperty(this, marker, { value: true });
+    super(facts, marker);
   }
 
   /** Whether `value` is an error of this package, whichever copy of the package made it. */
