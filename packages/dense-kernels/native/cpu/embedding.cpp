@@ -3,8 +3,8 @@
 
 #include "dense_kernels/embedding.h"
 
-#include "body/lanes.h"
 #include "cuda_runtime/abi.h"
+#include "dense_kernels/lanes.h"
 
 namespace {
 

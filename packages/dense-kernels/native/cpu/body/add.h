@@ -4,7 +4,7 @@
 
 #include "cuda_runtime/abi.h"
 #include "dense_kernels/add.h"
-#include "lanes.h"
+#include "dense_kernels/lanes.h"
 
 namespace {
 

@@ -3,11 +3,16 @@
 // The logical width is 16 at every level, sums over lanes are taken in one fixed order and nothing
 // is contracted into fma, so baseline, AVX2 and AVX-512 give the same bits. Everything here has
 // internal linkage: a file compiled for one instruction set must not define weak symbols.
-// GCC and Clang vector extensions; no intrinsics needed.
-#ifndef DENSE_KERNELS_CPU_BODY_LANES_H
-#define DENSE_KERNELS_CPU_BODY_LANES_H
+// GCC and Clang vector extensions; intrinsics only where compilers do badly without. Other kernel
+// packages include it too.
+#ifndef DENSE_KERNELS_LANES_H
+#define DENSE_KERNELS_LANES_H
 
 #include <stdint.h>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed only between inlined functions
@@ -97,9 +102,14 @@ LANES_INLINE Floats load(const float* from) {
 LANES_INLINE Floats load(const Bf16* from) {
   Floats r;
   for (int i = 0; i < kParts; ++i) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+    const __m128i half = _mm_loadu_si128((const __m128i*)(from + i * kPartLanes));
+    r.part[i] = (PartF)_mm256_slli_epi32(_mm256_cvtepu16_epi32(half), 16);
+#else
     PartH half;
     __builtin_memcpy(&half, from + i * kPartLanes, sizeof half);
     r.part[i] = (PartF)(__builtin_convertvector(half, PartU) << 16);
+#endif
   }
   return r;
 }
@@ -110,16 +120,55 @@ LANES_INLINE void store(float* to, const Floats& x) {
   }
 }
 
-// Nearest, ties to even; a NaN stays a (quiet) NaN.
-LANES_INLINE void store(Bf16* to, const Floats& x) {
+// The low halves of sixteen words, in order.
+LANES_INLINE void store_low_halves(uint16_t* to, const PartU (&words)[kParts]) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  // Packing works within 128 bits: quarters come as 0, 2, 1, 3.
+  const __m256i packed = _mm256_packus_epi32((__m256i)words[0], (__m256i)words[1]);
+  _mm256_storeu_si256((__m256i*)to, _mm256_permute4x64_epi64(packed, 0xD8));
+#elif defined(__SSE2__) && !defined(__AVX512F__)
+  for (int i = 0; i < kParts; i += 2) {  // SSE2 packs signed numbers only
+    const __m128i first = _mm_srai_epi32(_mm_slli_epi32((__m128i)words[i], 16), 16);
+    const __m128i second = _mm_srai_epi32(_mm_slli_epi32((__m128i)words[i + 1], 16), 16);
+    _mm_storeu_si128((__m128i*)(to + i * kPartLanes), _mm_packs_epi32(first, second));
+  }
+#else
   for (int i = 0; i < kParts; ++i) {
-    const PartU bits = (PartU)x.part[i];
-    const PartU rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
-    const PartU quiet = (bits >> 16) | 0x40u;
-    const PartU word = x.part[i] == x.part[i] ? rounded : quiet;
-    const PartH half = __builtin_convertvector(word, PartH);
+    const PartH half = __builtin_convertvector(words[i], PartH);
     __builtin_memcpy(to + i * kPartLanes, &half, sizeof half);
   }
+#endif
+}
+
+// Whether a lane may be NaN; exact on x86, where one comparison looks at two vectors.
+LANES_INLINE bool may_have_nan(const Floats& x) {
+#if defined(__AVX2__) && !defined(__AVX512F__)
+  return _mm256_movemask_ps(_mm256_cmp_ps(x.part[0], x.part[1], _CMP_UNORD_Q)) != 0;
+#elif defined(__SSE2__) && !defined(__AVX512F__)
+  const __m128 low = _mm_cmpunord_ps(x.part[0], x.part[1]);
+  const __m128 high = _mm_cmpunord_ps(x.part[2], x.part[3]);
+  return _mm_movemask_ps(_mm_or_ps(low, high)) != 0;
+#else
+  (void)x;
+  return true;
+#endif
+}
+
+// Nearest, ties to even; a NaN stays a (quiet) NaN. Without one, which is the rule, no lane has to
+// choose, which spares a third of the work.
+LANES_INLINE void store(Bf16* to, const Floats& x) {
+  PartU words[kParts];
+  for (int i = 0; i < kParts; ++i) {
+    const PartU bits = (PartU)x.part[i];
+    words[i] = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
+  }
+  if (__builtin_expect(may_have_nan(x), 0)) {
+    for (int i = 0; i < kParts; ++i) {
+      const PartU quiet = ((PartU)x.part[i] >> 16) | 0x40u;
+      words[i] = x.part[i] == x.part[i] ? words[i] : quiet;
+    }
+  }
+  store_low_halves(&to->bits, words);
 }
 
 // The first `count` < 16 elements; the other lanes are 0.
