@@ -52,7 +52,7 @@ export type { Dim3, LaunchConfig } from './launch/launch-config.js';
 export type { ParamField, ParamsLayout, ParamType } from './launch/params-layout.js';
 export type { DeviceLimits } from './limits.js';
 export type { HostBuffer } from './memory/host-buffer.js';
-export { withScratch } from './memory/scratch.js';
+export { withScratch, withScratchBytes } from './memory/scratch.js';
 export { Tensor, type TensorLayout } from './memory/tensor.js';
 export { Workspace, type WorkspaceMark, type WorkspaceOptions } from './memory/workspace.js';
 export { open, openSync } from './open.js';

@@ -1,10 +1,15 @@
-import type { OperationOptions, Stream, Tensor } from '@altstream/cuda-runtime';
+import {
+  type OperationOptions,
+  type Stream,
+  type Tensor,
+  withScratchBytes,
+} from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
 import { DTypeError } from './errors/index.js';
 import { planLinear } from './linear.plan.js';
 import { checkLinearWeight, type LinearWeight } from './linear-weight.js';
 import { denseKernel } from './module.js';
-import { launchWithScratch, outputTensor } from './output.js';
+import { outputTensor } from './output.js';
 
 /** What is multiplied. */
 export interface LinearInput {
@@ -33,7 +38,7 @@ export interface LinearOptions extends OperationOptions {
  */
 export function linear(input: LinearInput, options: LinearOptions): Tensor {
   const { x, weight } = input;
-  const { stream } = options;
+  const { stream, allocator = stream } = options;
   checksOf('linear', stream).tensor('x', x, {
     dtypes: ['f32', 'bf16'],
     shape: ['tokens', 'in'],
@@ -46,7 +51,7 @@ export function linear(input: LinearInput, options: LinearOptions): Tensor {
   const dtypes = { weight: facts.kind, x: floatKind(x.dtype), y: floatKind(y.dtype) };
   const shape = { tokens, in: columns, out: facts.out, ...dtypes };
   const plan = planLinear(shape, stream.device.limits);
-  launchWithScratch('linear', plan.workspaceBytes, options, (workspace) => {
+  withScratchBytes(allocator, plan.workspaceBytes, 'linear scratch', (workspace) => {
     stream.launch(denseKernel(stream, plan.kernel), plan.config, {
       x,
       weight: weight.data,

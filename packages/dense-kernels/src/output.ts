@@ -1,10 +1,5 @@
-// How the operations of this package come by their outputs and scratch.
-import {
-  type DType,
-  type OperationOptions,
-  type Tensor,
-  withScratch,
-} from '@altstream/cuda-runtime';
+// How the operations of this package come by their outputs.
+import type { DType, OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
 
 /** What an output must look like. */
@@ -32,20 +27,4 @@ export function outputTensor(
     return given;
   }
   return (options.allocator ?? options.stream).tensor(shape, dtype, operation);
-}
-
-/** Runs `launch` with scratch of `bytes`, null for none, that the next tensor may have again. */
-export function launchWithScratch(
-  operation: string,
-  bytes: number,
-  { stream, allocator = stream }: OperationOptions,
-  launch: (scratch: Tensor | null) => void,
-): void {
-  if (bytes === 0) {
-    launch(null);
-    return;
-  }
-  withScratch(allocator, (scratch) => {
-    launch(scratch.tensor([bytes], 'u8', `${operation} scratch`));
-  });
 }

@@ -1,8 +1,13 @@
-import type { DType, OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import {
+  type DType,
+  type OperationOptions,
+  type Tensor,
+  withScratchBytes,
+} from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
 import { ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { launchWithScratch, outputTensor } from './output.js';
+import { outputTensor } from './output.js';
 import { planSampling } from './sampling.plan.js';
 
 /** Logits and, a row each, how to draw from them. All on the device, so a graph replays with new values. */
@@ -45,7 +50,7 @@ export interface SampleResult {
  * @see docs/sampling.md for order, ties and the generator
  */
 export function sample(input: SampleInput, options: SampleOptions): SampleResult {
-  const { stream } = options;
+  const { stream, allocator = stream } = options;
   const { rows, vocab } = checkSample(input, options);
   const place = (name: 'ids' | 'logprobs', dtype: DType) => {
     const rule = { shape: [rows], dtype };
@@ -54,7 +59,7 @@ export function sample(input: SampleInput, options: SampleOptions): SampleResult
   const result = { ids: place('ids', 'i32'), logprobs: place('logprobs', 'f32') };
   if (rows === 0) return result;
   const plan = planSampling({ rows, vocab }, stream.device.limits);
-  launchWithScratch('sample', plan.workspaceBytes, options, (workspace) => {
+  withScratchBytes(allocator, plan.workspaceBytes, 'sample scratch', (workspace) => {
     stream.launch(denseKernel(stream, plan.kernel), plan.config, {
       logits: input.logits,
       temperature: input.temperature,

@@ -1,10 +1,9 @@
-import type { Stream, Tensor } from '@altstream/cuda-runtime';
+import { type Stream, type Tensor, withScratchBytes } from '@altstream/cuda-runtime';
 import { activationDtype, checkTensor } from './arguments/checks.js';
 import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/expert-weight.js';
 import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { planExpertsDown } from './experts-down.plan.js';
 import type { ExpertsOptions } from './experts-gate-up.js';
-import { takeWorkspace } from './kernel-plan.js';
 import { moeKernel } from './module.js';
 import { withoutPdl } from './pdl.js';
 
@@ -24,7 +23,7 @@ const operation = 'expertsDown';
  * without tokens are not read. A row depends on its own y and expert alone, bit for bit.
  *
  * @returns h2 [tokens · k, hidden] in permuted order; rows behind the last are not written
- * @throws ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
+ * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
  * @see docs/experts-down.md
  */
 export function expertsDown(input: ExpertsDownInput, options: ExpertsOptions): Tensor {
@@ -34,17 +33,19 @@ export function expertsDown(input: ExpertsDownInput, options: ExpertsOptions): T
   const h2 = allocator.tensor([slots, shape.hidden], shape.activations, 'experts.h2');
   const plan = planExpertsDown(shape, stream.device.limits, options.pdl ?? withoutPdl);
   if (slots === 0) return h2;
-  stream.launch(moeKernel(stream, plan.kernel), plan.config, {
-    y: input.y,
-    w2: input.w2.data,
-    scales: input.w2.scales ?? null,
-    offsets: input.permutation.offsets,
-    h2,
-    packed: takeWorkspace(plan, allocator),
-    slots,
-    experts: shape.localExperts,
-    hidden: shape.hidden,
-    intermediate: shape.intermediate,
+  withScratchBytes(allocator, plan.workspaceBytes, 'experts.packed', (packed) => {
+    stream.launch(moeKernel(stream, plan.kernel), plan.config, {
+      y: input.y,
+      w2: input.w2.data,
+      scales: input.w2.scales ?? null,
+      offsets: input.permutation.offsets,
+      h2,
+      packed,
+      slots,
+      experts: shape.localExperts,
+      hidden: shape.hidden,
+      intermediate: shape.intermediate,
+    });
   });
   return h2;
 }

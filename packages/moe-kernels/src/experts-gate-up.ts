@@ -1,11 +1,15 @@
-import type { Stream, Tensor, TensorAllocator } from '@altstream/cuda-runtime';
+import {
+  type Stream,
+  type Tensor,
+  type TensorAllocator,
+  withScratchBytes,
+} from '@altstream/cuda-runtime';
 import { activationDtype, checkTensor } from './arguments/checks.js';
 import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/expert-weight.js';
 import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
 import { ArgumentRangeError } from './errors/index.js';
 import { planExpertsGateUp } from './experts-gate-up.plan.js';
-import { takeWorkspace } from './kernel-plan.js';
 import { moeKernel } from './module.js';
 import { type PdlChooser, withoutPdl } from './pdl.js';
 
@@ -36,7 +40,7 @@ const operation = 'expertsGateUp';
  * Experts without tokens are not read. A row depends on its token and expert alone, bit for bit.
  *
  * @returns y [tokens · k, intermediate] in permuted order; rows behind the last are not written
- * @throws ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
+ * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
  * @see docs/experts-gate-up.md
  */
 export function expertsGateUp(
@@ -51,20 +55,22 @@ export function expertsGateUp(
   const y = allocator.tensor([slots, shape.intermediate], shape.activations, 'experts.y');
   const plan = planExpertsGateUp(shape, stream.device.limits, options.pdl ?? withoutPdl);
   if (slots === 0) return y;
-  stream.launch(moeKernel(stream, plan.kernel), plan.config, {
-    x: input.hidden,
-    w13: input.w13.data,
-    scales: input.w13.scales ?? null,
-    offsets: input.permutation.offsets,
-    rows: input.permutation.rows,
-    y,
-    packed: takeWorkspace(plan, allocator),
-    slots,
-    experts: shape.localExperts,
-    k: shape.k,
-    hidden: shape.hidden,
-    intermediate: shape.intermediate,
-    ...activation,
+  withScratchBytes(allocator, plan.workspaceBytes, 'experts.packed', (packed) => {
+    stream.launch(moeKernel(stream, plan.kernel), plan.config, {
+      x: input.hidden,
+      w13: input.w13.data,
+      scales: input.w13.scales ?? null,
+      offsets: input.permutation.offsets,
+      rows: input.permutation.rows,
+      y,
+      packed,
+      slots,
+      experts: shape.localExperts,
+      k: shape.k,
+      hidden: shape.hidden,
+      intermediate: shape.intermediate,
+      ...activation,
+    });
   });
   return y;
 }

@@ -1,4 +1,4 @@
-import type { DeviceLimits, LaunchConfig, Tensor, TensorAllocator } from '@altstream/cuda-runtime';
+import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
 import type { PdlChooser, PdlDecision } from './pdl.js';
 
 /** How one kernel is started; pure data. */
@@ -6,7 +6,7 @@ export interface KernelPlan {
   readonly kernel: string;
   readonly config: LaunchConfig;
   readonly pdl: PdlDecision;
-  /** Device memory beyond inputs and outputs. */
+  /** Scratch beyond inputs and outputs, given back once the kernel is enqueued. */
   readonly workspaceBytes: number;
 }
 
@@ -39,10 +39,4 @@ export function planKernel(
     ...(decision.enabled ? { programmatic: { serialize: true } } : {}),
   };
   return { kernel, config, pdl: decision, workspaceBytes: 0 };
-}
-
-/** The device memory that a plan asks for beyond inputs and outputs; null = none. */
-export function takeWorkspace(plan: KernelPlan, allocator: TensorAllocator): Tensor | null {
-  if (plan.workspaceBytes === 0) return null;
-  return allocator.tensor([plan.workspaceBytes], 'u8', `${plan.kernel}.workspace`);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Device, DeviceBuffer } from '../contract.js';
-import { withScratch } from './scratch.js';
+import { withScratch, withScratchBytes } from './scratch.js';
 import type { Tensor } from './tensor.js';
 import { Workspace } from './workspace.js';
 
@@ -57,5 +57,16 @@ describe('withScratch', () => {
       });
     expect(fail).toThrow('no kernel');
     expect(disposed).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('withScratchBytes', () => {
+  it('lends one piece of bytes, and nothing where none is wanted', () => {
+    const { allocator, tensor, disposed } = makeAllocator();
+    expect(withScratchBytes(allocator, 0, 'none', (scratch) => scratch)).toBeNull();
+    expect(tensor).not.toHaveBeenCalled();
+    expect(withScratchBytes(allocator, 96, 'sums', (scratch) => scratch)).not.toBeNull();
+    expect(tensor.mock.calls).toEqual([[[96], 'u8', 'sums']]);
+    expect(disposed).toEqual(['sums']);
   });
 });

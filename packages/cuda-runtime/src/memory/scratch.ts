@@ -32,6 +32,17 @@ export function withScratch<T>(
   }
 }
 
+/** As `withScratch`, for a launch that wants `bytes` in one piece: null when it wants none. */
+export function withScratchBytes<T>(
+  allocator: TensorAllocator,
+  bytes: number,
+  label: string,
+  launch: (scratch: Tensor | null) => T,
+): T {
+  if (bytes === 0) return launch(null);
+  return withScratch(allocator, (scratch) => launch(scratch.tensor([bytes], 'u8', label)));
+}
+
 /** Remembers what it hands out. */
 class Loan implements TensorAllocator {
   readonly #allocator: TensorAllocator;
