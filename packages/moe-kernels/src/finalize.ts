@@ -31,7 +31,7 @@ const operation = 'finalize';
  * rounding. Slots outside of expertOut (−1) are skipped; a token without a local expert gives zeros.
  *
  * @returns [tokens, hidden] in the dtype of `expertOut`
- * @throws ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
+ * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
  * @see docs/finalize.md
  */
 export function finalize(input: FinalizeInput, options: FinalizeOptions): Tensor {

@@ -5,6 +5,7 @@ export type { SwigluConfig } from './arguments/swiglu-config.js';
 export {
   ArgumentRangeError,
   ConfigurationError,
+  DeviceError,
   DTypeError,
   MoeKernelsError,
   NotLoadedError,

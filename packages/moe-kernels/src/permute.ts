@@ -24,7 +24,7 @@ const operation = 'permute';
  * slot ascends. Ids that are −1, of another rank or out of range are skipped, never followed.
  *
  * @param ids [tokens, k] i32, global expert ids
- * @throws ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
+ * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
  * @see docs/permute.md
  */
 export function permute(ids: Tensor, range: ExpertRange, options: PermuteOptions): Permutation {

@@ -101,7 +101,7 @@ export class RoutedExperts implements Disposable {
   readonly #format: WeightFormat;
   #last: LastCall | undefined;
 
-  /** @throws ShapeError, DTypeError, ArgumentRangeError, ConfigurationError */
+  /** @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, ConfigurationError */
   constructor(weights: RoutedExpertsWeights, config: RoutedExpertsConfig) {
     this.#range = resolveExpertRange(config, operation);
     this.#swiglu = resolveSwiglu(config.swiglu ?? {}, operation);
@@ -129,7 +129,7 @@ export class RoutedExperts implements Disposable {
    * The weighted sum of each token's local experts; zeros where a token has none.
    *
    * @returns [tokens, hidden] in the dtype of `hidden`
-   * @throws ShapeError, DTypeError, ArgumentRangeError, ConfigurationError, NotLoadedError
+   * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, ConfigurationError, NotLoadedError
    */
   forward(input: RoutedExpertsInput, options: RoutedExpertsOptions): Tensor {
     const { hidden, topk } = input;

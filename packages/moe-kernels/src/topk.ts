@@ -51,7 +51,7 @@ const operation = 'topk';
  *
  * No tokens: empty outputs, nothing is launched, the configuration is still checked.
  *
- * @throws ShapeError, DTypeError, ArgumentRangeError (a bad option), NotLoadedError
+ * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError (a bad option), NotLoadedError
  * @see docs/topk.md for equations, ties, NaN policy and sources
  */
 export function topk(input: TopkInput, config: TopkConfig, options: TopkOptions): TopkResult {

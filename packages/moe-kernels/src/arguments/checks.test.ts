@@ -1,6 +1,7 @@
 import type { Device } from '@altstream/cuda-runtime';
 import { describe, expect, it } from 'vitest';
 import { fakeTensor } from '../../test/makers/fake-stream.js';
+import { DeviceError, DTypeError, MoeKernelsError, ShapeError } from '../errors/index.js';
 import { checkTensor } from './checks.js';
 
 const device = { index: 0, name: 'cpu' } as Device;
@@ -33,5 +34,16 @@ describe('checkTensor', () => {
     ],
   ])('names operation, argument, expected and received %#', (tensor, message) => {
     expect(() => check(tensor as ReturnType<typeof fakeTensor>)).toThrow(`op: \`x\` is ${message}`);
+  });
+
+  it('has a class and a code for each fault', () => {
+    const i32 = fakeTensor(device, [2, 4], 'i32');
+    expect(() => check(fakeTensor(other, [2, 4], 'f32'))).toThrow(DeviceError);
+    expect(() => check(i32)).toThrow(DTypeError);
+    expect(() => check(fakeTensor(device, [2, 5], 'f32'))).toThrow(ShapeError);
+    const facts = { operation: 'op', argument: 'x', expected: 'on a', received: 'on b' };
+    const error = new DeviceError(facts);
+    expect(error).toMatchObject({ name: 'DeviceError', code: 'MOE_DEVICE', facts });
+    expect(MoeKernelsError.isInstance(error)).toBe(true);
   });
 });

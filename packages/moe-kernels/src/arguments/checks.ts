@@ -1,5 +1,11 @@
-import type { Device, DType, Tensor } from '@altstream/cuda-runtime';
-import { ArgumentRangeError, DTypeError, ShapeError } from '../errors/index.js';
+import {
+  type Device,
+  type DType,
+  type Tensor,
+  type TensorFault,
+  tensorFault,
+} from '@altstream/cuda-runtime';
+import { ArgumentRangeError, DeviceError, DTypeError, ShapeError } from '../errors/index.js';
 
 /** What `checkTensor` asks of an argument. A named dimension is shown as `name = size`. */
 export interface TensorRule {
@@ -10,7 +16,7 @@ export interface TensorRule {
   readonly dimensions: readonly string[];
 }
 
-/** Checks dtype, shape, contiguity and device of a tensor argument. */
+/** Checks device, dtype, shape and contiguity. @throws DeviceError, DTypeError, ShapeError */
 export function checkTensor(
   operation: string,
   argument: string,
@@ -18,12 +24,8 @@ export function checkTensor(
   rule: TensorRule,
   place: { readonly device: Device },
 ): void {
-  const isRight =
-    rule.dtypes.includes(tensor.dtype) &&
-    fits(tensor.shape, rule.shape) &&
-    tensor.isContiguous &&
-    tensor.device === place.device;
-  if (!isRight) throw tensorError(operation, argument, tensor, rule, place.device);
+  const fault = tensorFault(tensor, rule, place.device);
+  if (fault) throw tensorError(fault, { operation, argument }, tensor, rule, place.device);
 }
 
 /** Checks an integer in [min, max]; `maxName` explains where the upper bound comes from. */
@@ -52,35 +54,36 @@ export function activationDtype(dtype: DType): 'bf16' | 'f32' {
   return dtype === 'bf16' ? 'bf16' : 'f32';
 }
 
-/** The first thing that is wrong; texts are only made when something is. */
+/** What to throw for a fault; texts are only made when there is one. */
 function tensorError(
-  operation: string,
-  argument: string,
+  fault: TensorFault,
+  place: { readonly operation: string; readonly argument: string },
   tensor: Tensor,
   rule: TensorRule,
   device: Device,
-): DTypeError | ShapeError {
+): DeviceError | DTypeError | ShapeError {
   const expected = `${rule.dtypes.join(' or ')} ${describeShape(rule)}`;
   const received = `${tensor.dtype} [${tensor.shape.join(', ')}]`;
-  const facts = { operation, argument, expected, received };
-  if (!rule.dtypes.includes(tensor.dtype)) return new DTypeError(facts);
-  if (!fits(tensor.shape, rule.shape)) return new ShapeError(facts);
-  if (!tensor.isContiguous) {
-    const strides = `${received} with strides [${tensor.strides.join(', ')}]`;
-    return new ShapeError({ ...facts, received: strides, expected: `contiguous ${expected}` });
+  switch (fault) {
+    case 'device':
+      return new DeviceError({
+        ...place,
+        received: `on ${describeDevice(tensor.device)}`,
+        expected: `on ${describeDevice(device)} as the other arguments`,
+      });
+    case 'dtype':
+      return new DTypeError({ ...place, expected, received });
+    case 'shape':
+      return new ShapeError({ ...place, expected, received });
+    case 'layout': {
+      const strides = `${received} with strides [${tensor.strides.join(', ')}]`;
+      return new ShapeError({ ...place, received: strides, expected: `contiguous ${expected}` });
+    }
   }
-  const name = ({ index, name }: Device) => `device ${index} (${name})`;
-  return new ShapeError({
-    ...facts,
-    received: `on ${name(tensor.device)}`,
-    expected: `on ${name(device)} as the other arguments`,
-  });
 }
 
-function fits(shape: readonly number[], rule: readonly (number | null)[]): boolean {
-  return (
-    shape.length === rule.length && rule.every((size, i) => size === null || size === shape[i])
-  );
+function describeDevice({ index, name }: Device): string {
+  return `device ${index} (${name})`;
 }
 
 function describeShape(rule: TensorRule): string {

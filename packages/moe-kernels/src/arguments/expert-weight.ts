@@ -32,7 +32,11 @@ export interface WeightRule {
   readonly columnsName: string;
 }
 
-/** Checks one stacked weight and its scales. @throws ShapeError, DTypeError, ArgumentRangeError */
+/**
+ * Checks one stacked weight and its scales.
+ *
+ * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError
+ */
 export function checkExpertWeight(
   operation: string,
   { data, scales }: ExpertWeight,

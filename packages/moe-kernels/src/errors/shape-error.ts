@@ -1,20 +1,8 @@
-import { MoeKernelsError } from './moe-kernels-error.js';
+import { TensorError, type TensorFacts } from './tensor-error.js';
 
-/** What a tensor argument should have been. */
-export interface ShapeFacts {
-  readonly operation: string;
-  readonly argument: string;
-  readonly expected: string;
-  readonly received: string;
-}
-
-/** A tensor has the wrong shape, strides or device. Code `MOE_SHAPE`. */
-export class ShapeError extends MoeKernelsError {
-  readonly facts: ShapeFacts;
-
-  constructor(facts: ShapeFacts) {
-    const { operation, argument, expected, received } = facts;
-    super('MOE_SHAPE', `${operation}: \`${argument}\` is ${received}, expected ${expected}`);
-    this.facts = facts;
+/** A tensor has the wrong shape or strides, or overlaps another. Code `MOE_SHAPE`. */
+export class ShapeError extends TensorError {
+  constructor(facts: TensorFacts) {
+    super('MOE_SHAPE', facts);
   }
 }
