@@ -62,17 +62,22 @@ Status Runtime::open(const std::string& backend, const std::string& text, Ref<Ru
   // The environment may choose the level where the options do not.
   const char* level = std::getenv("CUDA_RUNTIME_CPU_LEVEL");
   const std::string key = backend + text + (level != nullptr ? level : "");
-  LockGuard lock(registry().mutex);
-  const auto found = registry().open.find(key);
-  if (found != registry().open.end() && found->second->try_retain()) {
-    runtime = adopt_ref(found->second);
-    return {};
+  // Declared before the lock: a runtime that could not be completed takes it when it ends.
+  Ref<Runtime> opened;
+  Status status;
+  {
+    LockGuard lock(registry().mutex);
+    const auto found = registry().open.find(key);
+    if (found != registry().open.end() && found->second->try_retain()) {
+      opened = adopt_ref(found->second);
+    } else {
+      RuntimeOptions options;
+      status = RuntimeOptions::parse(text, options);
+      if (status.ok()) status = open_backend(backend, options, opened);
+      if (status.ok()) registry().open[key] = opened.get();
+    }
   }
-  RuntimeOptions options;
-  Status status = RuntimeOptions::parse(text, options);
-  if (!status.ok()) return status;
-  status = open_backend(backend, options, runtime);
-  if (status.ok()) registry().open[key] = runtime.get();
+  if (status.ok()) runtime = std::move(opened);
   return status;
 }
 
@@ -110,8 +115,13 @@ Status Runtime::allocate(uint64_t bytes, std::string label, bool is_host, Ref<Bu
   uint8_t* data = nullptr;
   Status status = backend_->allocate(bytes, label, data);
   if (!status.ok()) return status;
-  buffer = make_ref<Buffer>(is_host ? Kind::kHostBuffer : Kind::kBuffer, Ref<Runtime>(this), data,
-                            bytes, std::move(label));
+  const Kind kind = is_host ? Kind::kHostBuffer : Kind::kBuffer;
+  try {
+    buffer = make_ref<Buffer>(kind, Ref<Runtime>(this), data, bytes, label);
+  } catch (...) {
+    backend_->free_memory(data, bytes, label);
+    throw;
+  }
   return {};
 }
 

@@ -71,7 +71,7 @@ Status CpuBackend::open(const core::RuntimeOptions& options, Ref<Runtime>& runti
   runtime = core::make_ref<Runtime>(options, std::move(backend));
   cpu.runtime_ = runtime.get();
   cpu.scheduler_ = std::make_unique<Scheduler>(scheduler, runtime->trace());
-  return {};
+  return cpu.scheduler_->start();
 }
 
 CpuBackend::CpuBackend(const SchedulerOptions& scheduler, const core::RuntimeOptions& options)
@@ -98,6 +98,7 @@ void CpuBackend::statistics(core::JsonWriter& json) {
   json.field("bytesPeak", memory_.peak());
   json.field("bytesCached", memory_.cached());
   json.field("executorThreads", static_cast<uint64_t>(scheduler_->executor().threads()));
+  json.field("parallelThreads", static_cast<uint64_t>(scheduler_->pool().started()));
   json.field("kernelsWithoutWait", scheduler_->kernels_without_wait());
 }
 
@@ -110,7 +111,6 @@ void CpuBackend::append(Stream& stream, const Ref<Operation>& operation, Ticket*
   CpuQueue& queue = queue_of(stream);
   operation->stream = Ref<Stream>(&stream);
   operation->stream_id = stream.id();
-  queue.pending.fetch_add(1);
   core::InlineVector<Dependency, 4> before;
   if (queue.tail && !queue.tail->is_complete()) {
     const bool programmatic = operation->work && operation->work->is_programmatic() &&
@@ -212,18 +212,20 @@ Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
   // Waits take what the events hold now; records replace it (CX27).
   for (const uint32_t node : plan.event_waits) {
     const Ref<Ticket>& ticket = plan.nodes[node].work->event->ticket;
-    if (ticket && !ticket->is_complete()) launch.waits.emplace_back(node, ticket);
+    if (ticket && !ticket->is_complete()) launch.waits.push_back({node, ticket, {}});
   }
   for (const uint32_t node : plan.event_records) {
     auto record = core::make_ref<Operation>(OperationType::kMark);
     record->timing = true;
-    record->retain();  // released when the node has run
+    launch.records.emplace_back(node, std::move(record));
+  }
+  const auto records = launch.records;  // the launch may end in the meantime
+  append(stream, operation, exec.last_launch.get());
+  for (const auto& [node, record] : records) {
     core::Event& event = *plan.nodes[node].work->event;
     event.ticket = record;
     event.sequence = nullptr;
-    launch.records.emplace_back(node, std::move(record));
   }
-  append(stream, operation, exec.last_launch.get());
   return operation;
 }
 

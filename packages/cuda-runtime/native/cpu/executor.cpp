@@ -2,19 +2,18 @@
 
 #include <pthread.h>
 
-#include <deque>
 #include <random>
 #include <thread>
-#include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/failure.h"
 
 namespace cuda_runtime::cpu {
 namespace {
 
 using core::LockGuard;
 
-constexpr int64_t kIdleNs = 5'000'000'000;        // an idle thread ends after this long
+constexpr int64_t kIdleNs = 5'000'000'000;        // an idle thread ends after this long, but the last
 constexpr int64_t kSpinNs = 30'000;               // looks for work before it sleeps
 constexpr int64_t kAdversarialHoldNs = 2'000'000;  // lets choices pile up
 
@@ -27,13 +26,13 @@ struct Executor::State {
   const Schedule schedule;
   const uint32_t max_threads;
   const Run run;
-  std::atomic<uint32_t> queued{0};  // mirrors queue.size() for spinning threads
+  std::atomic<uint32_t> queued{0};  // length of `queue`, also for spinning threads
   std::atomic<bool> stop{false};
 
   core::Mutex mutex;  // guards the following
   core::Condition work;
   core::Condition ended;
-  std::deque<Task> queue;
+  LinkedList<Task> queue;
   std::mt19937_64 random;
   bool prefers_late;
   bool demanded = false;
@@ -51,7 +50,7 @@ struct Executor::State {
 
 // The caller holds the mutex and the queue is not empty.
 Task Executor::State::pop() {
-  size_t chosen = 0;
+  Task* before = nullptr;  // the chosen one's predecessor
   const auto better = [&](const Task& a, const Task& b) {
     if (schedule == Schedule::kAdversarial && a.stream != b.stream) {
       return prefers_late ? a.stream > b.stream : a.stream < b.stream;
@@ -59,20 +58,20 @@ Task Executor::State::pop() {
     return a.order != b.order ? a.order < b.order : a.node < b.node;
   };
   if (schedule == Schedule::kRandom) {
-    chosen = random() % queue.size();
+    uint64_t skipped = random() % queued.load(std::memory_order_relaxed);
+    for (; skipped > 0; --skipped) {
+      before = before == nullptr ? queue.first() : before->next;
+    }
   } else if (schedule != Schedule::kParallel) {
-    for (size_t i = 1; i < queue.size(); ++i) {
-      if (better(queue[i], queue[chosen])) chosen = i;
+    const Task* best = queue.first();
+    for (Task* task = queue.first(); task->next != nullptr; task = task->next) {
+      if (!better(*task->next, *best)) continue;
+      before = task;
+      best = task->next;
     }
   }
-  const Task task = queue[chosen];
-  if (chosen == 0) {
-    queue.pop_front();
-  } else {
-    queue.erase(queue.begin() + static_cast<int64_t>(chosen));
-  }
-  queued.store(static_cast<uint32_t>(queue.size()), std::memory_order_relaxed);
-  return task;
+  queued.fetch_sub(1, std::memory_order_relaxed);
+  return queue.take_after(before);
 }
 
 bool Executor::State::may_pop() {
@@ -102,7 +101,7 @@ bool Executor::State::spin() {
 
 // The caller holds the mutex; false when the thread shall end.
 bool Executor::State::wait_for_work() {
-  const int64_t idle_end = core::now_ns() + kIdleNs;
+  int64_t idle_end = core::now_ns() + kIdleNs;
   while (!stop.load(std::memory_order_relaxed)) {
     if (may_pop() || spin()) {
       if (may_pop()) return true;
@@ -114,7 +113,9 @@ bool Executor::State::wait_for_work() {
     ++parked;
     const bool woken = work.wait_until(mutex, wake);
     --parked;
-    if (!woken && queue.empty() && core::now_ns() >= idle_end) return false;
+    if (woken || !queue.empty() || core::now_ns() < idle_end) continue;
+    if (threads > 1) return false;
+    idle_end = core::now_ns() + kIdleNs;
   }
   return false;
 }
@@ -136,22 +137,34 @@ uint32_t Executor::threads() {
   return state_->threads;
 }
 
-void Executor::push(const Task* tasks, size_t count) {
-  if (count == 0) return;
+bool Executor::start() {
+  LockGuard lock(state_->mutex);
+  return state_->threads > 0 || add_thread();
+}
+
+// The caller holds the mutex. A refusal is no failure: the threads that there are run everything.
+bool Executor::add_thread() {
+  if (!core::try_start_thread([state = state_] { thread_main(state); })) return false;
+  ++state_->threads;
+  return true;
+}
+
+void Executor::push(LinkedList<Task>& tasks) {
+  if (tasks.empty()) return;
+  uint32_t count = 0;
+  for (const Task* task = tasks.first(); task != nullptr; task = task->next) ++count;
   State& state = *state_;
   LockGuard lock(state.mutex);
-  for (size_t i = 0; i < count; ++i) state.queue.push_back(tasks[i]);
-  const auto size = static_cast<uint32_t>(state.queue.size());
-  state.queued.store(size, std::memory_order_relaxed);
+  state.queue.append_all(tasks);
+  const uint32_t size = state.queued.fetch_add(count, std::memory_order_relaxed) + count;
   if (schedule_ == Schedule::kAdversarial) state.last_push_ns = core::now_ns();
   uint32_t wanted = size > state.spinning ? size - state.spinning : 0;
   for (uint32_t woken = 0; woken < state.parked && wanted > 0; ++woken, --wanted) {
     state.work.notify_one();
   }
   while (wanted > 0 && state.threads < state.max_threads + state.blocked) {
-    ++state.threads;
+    if (!add_thread()) break;
     --wanted;
-    std::thread(thread_main, state_).detach();
   }
 }
 
@@ -170,8 +183,7 @@ void Executor::begin_block() {
   if (state.parked > 0) {
     state.work.notify_one();
   } else if (state.threads < state.max_threads + state.blocked) {
-    ++state.threads;
-    std::thread(thread_main, state_).detach();
+    add_thread();
   }
 }
 

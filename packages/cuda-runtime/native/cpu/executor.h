@@ -22,7 +22,11 @@ class Executor {
   /// Ends all threads; nothing may be queued or running, except the caller's own task.
   ~Executor();
 
-  void push(const Task* tasks, size_t count);
+  /// Makes the first thread, which stays; false when the system refuses. Without it nothing may be
+  /// pushed; with it a thread that is refused later only means less at once.
+  bool start();
+  /// Queues the tasks, which stay where they are until they run.
+  void push(LinkedList<Task>& tasks);
   /// Somebody waits for results: the adversarial schedule stops holding tasks back.
   void demand();
   /// A kernel is about to block inside; another thread may take its place.
@@ -38,6 +42,7 @@ class Executor {
  private:
   struct State;
   static void thread_main(std::shared_ptr<State> state);
+  bool add_thread();
 
   const Schedule schedule_;
   std::shared_ptr<State> state_;  // shared with threads that outlive the executor by an instant

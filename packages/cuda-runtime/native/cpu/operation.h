@@ -17,12 +17,56 @@ class Operation;
 
 enum class OperationType : uint8_t { kMark, kWork, kGraph };
 
-/// Who continues when an operation completes (or triggers).
+/// Who continues when an operation completes (or triggers). It belongs to the one who continues and
+/// is linked into the one that is waited for: after the submission nothing needs memory.
 struct Successor {
   Operation* operation = nullptr;  // null: node of a running plan
   GraphPlan* plan = nullptr;
   uint32_t node = 0;
   bool programmatic = false;
+  Successor* next = nullptr;
+};
+
+/// What an executor thread runs next: an operation, or a node of a running plan.
+struct Task {
+  Operation* operation = nullptr;
+  GraphPlan* plan = nullptr;
+  uint32_t node = 0;
+  uint64_t order = 0;    // submission order, for the serial schedule
+  uint64_t stream = 0;   // stream id, for the adversarial schedule
+  Task* next = nullptr;  // in a queue
+  explicit operator bool() const { return operation != nullptr || plan != nullptr; }
+};
+
+/// A list through the `next` of its elements, which belong to somebody else.
+template <typename T>
+class LinkedList {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  T* first() const { return first_; }
+  T* last() const { return last_; }
+  void append(T& item) {
+    item.next = nullptr;
+    (last_ != nullptr ? last_->next : first_) = &item;
+    last_ = &item;
+  }
+  void append_all(LinkedList& other) {
+    if (other.empty()) return;
+    (last_ != nullptr ? last_->next : first_) = other.first_;
+    last_ = other.last_;
+    other = {};
+  }
+  /// Takes out the element behind `previous`; null: the first.
+  T& take_after(T* previous) {
+    T& item = *(previous != nullptr ? previous->next : first_);
+    (previous != nullptr ? previous->next : first_) = item.next;
+    if (last_ == &item) last_ = previous;
+    return item;
+  }
+
+ private:
+  T* first_ = nullptr;
+  T* last_ = nullptr;
 };
 
 /// A token to post at completion.
@@ -32,12 +76,19 @@ struct Notice {
   const char* api = "";
 };
 
+/// A node of a launch that waits for an event's ticket.
+struct ExternalWait {
+  uint32_t node = 0;
+  core::Ref<core::Ticket> ticket;
+  Successor link;
+};
+
 /// What one launch of a graph carries: external events as they were at the launch (CX27).
 struct GraphLaunch {
   core::Ref<core::Exec> exec;
   GraphPlan* plan = nullptr;
   uint64_t number = 0;
-  std::vector<std::pair<uint32_t, core::Ref<core::Ticket>>> waits;
+  std::vector<ExternalWait> waits;
   std::vector<std::pair<uint32_t, core::Ref<Operation>>> records;
 };
 
@@ -53,13 +104,18 @@ class Operation : public core::Ticket {
   bool triggered = false;  // guarded by the scheduler's mutex, as are the following
   uint32_t start_pending = 1;                // dependencies, and one for the submission
   std::atomic<uint32_t> finish_pending{1};   // itself, and programmatic predecessors
-  core::InlineVector<Successor, 2> successors;
-  core::InlineVector<Notice, 1> notices;
+  LinkedList<Successor> successors;
+  core::InlineVector<Successor, 2> links;  // this operation's place in its predecessors' lists
+  core::InlineVector<Notice, 1> notices;   // once complete, of the thread that completed it
   uint64_t number = 0;  // order of submission
   uint64_t stream_id = 0;
   core::Ref<core::Stream> stream;  // until complete
   core::Ref<core::Work> work;      // kWork, until complete
   std::unique_ptr<GraphLaunch> launch;  // kGraph, until complete
+  Task task;
+  Operation* next = nullptr;  // in the list of those that completed together
+  core::Status failure;       // why it could not be done; set before it completes
+  bool out_of_memory = false;  // the same without memory for a Status
 };
 
 /// The CPU's part of a stream: its last operation.
@@ -67,16 +123,6 @@ class CpuQueue : public core::StreamQueue {
  public:
   core::Ref<Operation> tail;  // guarded by the runtime's mutex
   std::atomic<uint64_t> pending{0};
-};
-
-/// What an executor thread runs next: an operation, or a node of a running plan.
-struct Task {
-  Operation* operation = nullptr;
-  GraphPlan* plan = nullptr;
-  uint32_t node = 0;
-  uint64_t order = 0;    // submission order, for the serial schedule
-  uint64_t stream = 0;   // stream id, for the adversarial schedule
-  explicit operator bool() const { return operation != nullptr || plan != nullptr; }
 };
 
 }  // namespace cuda_runtime::cpu

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <thread>
-#include <vector>
 
 #include "core/base/clock.h"
+#include "core/base/failure.h"
 #include "core/base/mutex.h"
 
 namespace cuda_runtime::cpu {
@@ -31,7 +30,8 @@ struct ParallelPool::Loop {
   int64_t pieces;
   std::atomic<int64_t> next{0};
   std::atomic<int64_t> done{0};
-  uint32_t helpers = 0;  // pool threads inside; guarded by the pool's mutex
+  uint32_t helpers = 0;  // pool threads inside; guarded by the pool's mutex, as is the next
+  Loop* next_loop = nullptr;
 
   void work() {
     in_loop = true;
@@ -49,14 +49,19 @@ struct ParallelPool::State {
   core::Mutex mutex;  // guards the following
   core::Condition work;
   core::Condition left;
-  std::vector<Loop*> loops;
+  Loop* loops = nullptr;  // newest first; linked, since a kernel cannot report a lack of memory
   uint32_t parked = 0;
 
   Loop* pick() {
-    for (Loop* loop : loops) {
+    for (Loop* loop = loops; loop != nullptr; loop = loop->next_loop) {
       if (loop->next.load(std::memory_order_relaxed) < loop->pieces) return loop;
     }
     return nullptr;
+  }
+  void remove(const Loop& loop) {
+    Loop** place = &loops;
+    while (*place != &loop) place = &(*place)->next_loop;
+    *place = loop.next_loop;
   }
 };
 
@@ -66,7 +71,10 @@ int64_t ParallelPool::piece_size(int64_t count, int64_t grain, uint32_t threads)
 }
 
 ParallelPool::ParallelPool(uint32_t threads) : threads_(threads), state_(new State()) {
-  for (uint32_t i = 1; i < threads; ++i) std::thread(thread_main, state_).detach();
+  while (started_ < threads &&
+         core::try_start_thread([state = state_] { thread_main(state); })) {
+    ++started_;
+  }
 }
 
 ParallelPool::~ParallelPool() {
@@ -89,7 +97,8 @@ void ParallelPool::run(int64_t count, int64_t grain, CpuLoopBody body, void* arg
   State& state = *state_;
   {
     LockGuard lock(state.mutex);
-    state.loops.push_back(&loop);
+    loop.next_loop = state.loops;
+    state.loops = &loop;
     state.published.fetch_add(1, std::memory_order_release);
     for (int64_t i = 1; i < loop.pieces && i <= state.parked; ++i) state.work.notify_one();
   }
@@ -99,7 +108,7 @@ void ParallelPool::run(int64_t count, int64_t grain, CpuLoopBody body, void* arg
     core::cpu_pause();
   }
   LockGuard lock(state.mutex);
-  std::erase(state.loops, &loop);
+  state.remove(loop);
   while (loop.helpers > 0) state.left.wait(state.mutex);
 }
 

@@ -12,14 +12,18 @@ namespace cuda_runtime::cpu {
 
 class ParallelPool {
  public:
-  /// `threads` counts the caller of a loop, so that the pool makes one less.
+  /// `threads` counts the caller of a loop, so that the pool makes one less; fewer when the system
+  /// refuses, which changes no result.
   explicit ParallelPool(uint32_t threads);
   /// No loop may be running.
   ~ParallelPool();
 
   /// Runs body over [0, count); safe from several threads at once; nested calls run inline.
   void run(int64_t count, int64_t grain, CpuLoopBody body, void* argument);
+  /// As asked for; cuts ranges.
   uint32_t threads() const { return threads_; }
+  /// As many as there are, with the caller.
+  uint32_t started() const { return started_; }
 
   /// Items in each piece but the last.
   static int64_t piece_size(int64_t count, int64_t grain, uint32_t threads);
@@ -30,6 +34,7 @@ class ParallelPool {
   static void thread_main(std::shared_ptr<State> state);
 
   const uint32_t threads_;
+  uint32_t started_ = 1;
   std::shared_ptr<State> state_;
 };
 

@@ -33,8 +33,8 @@ void GraphPlan::start(Operation& operation) {
     runs[i].finish.store(nodes[i].finish_count, std::memory_order_relaxed);
     runs[i].triggered.store(false, std::memory_order_relaxed);
   }
-  for (const auto& [node, ticket] : operation.launch->waits) {
-    runs[node].start.fetch_add(1, std::memory_order_relaxed);
+  for (const ExternalWait& wait : operation.launch->waits) {
+    runs[wait.node].start.fetch_add(1, std::memory_order_relaxed);
   }
   // One more for the start itself: the launch stays alive until its roots are handed out.
   remaining.store(static_cast<uint32_t>(nodes.size()) + 1, std::memory_order_release);

@@ -31,6 +31,8 @@ struct NodeRun {
   std::atomic<uint32_t> start{0};
   std::atomic<uint32_t> finish{0};
   std::atomic<bool> triggered{false};
+  Task task;
+  NodeRun* next = nullptr;  // in the list of those that finished together
 };
 
 class GraphPlan : public core::ExecPlan {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/base/clock.h"
+#include "core/base/failure.h"
 
 namespace cuda_runtime::cpu {
 namespace {
@@ -15,6 +16,19 @@ using core::WorkKind;
 constexpr int64_t kLongestWaitMs = 1'000'000'000'000;  // 30 years; more would not fit nanoseconds
 constexpr int64_t kWaitSpinNs = 20'000;  // a kernel looks this long for its predecessors' writes
 
+core::Span span_of(const Work& work, const KernelCall& call) {
+  core::Span span;
+  span.name = work.label();
+  span.kind = work.kind;
+  span.graph = call.plan != nullptr;
+  span.node = call.node;
+  span.launch = call.plan != nullptr ? call.operation->launch->number : call.operation->number;
+  span.stream = call.plan != nullptr ? call.plan->graph.nodes()[call.node].stream_name
+                                     : call.operation->stream->display_name();
+  span.thread = static_cast<uint64_t>(pthread_self());
+  return span;
+}
+
 }  // namespace
 
 Scheduler::Scheduler(const SchedulerOptions& options, core::Trace& trace)
@@ -25,10 +39,23 @@ Scheduler::Scheduler(const SchedulerOptions& options, core::Trace& trace)
       executor_(options.schedule, options.seed, options.max_threads,
                 [this](Task task) { return run(task); }) {}
 
+core::Status Scheduler::start() {
+  if (executor_.start()) return {};
+  return core::Status::error("CRT_OOM", core::kMemoryAllocation,
+                             "the system gives no thread to run operations on",
+                             "Raise the limit of threads (ulimit -u, pids.max), or end some");
+}
+
 // ---- submission -------------------------------------------------------------------------------
 
 void Scheduler::submit(Operation& operation, const Dependency* dependencies, size_t count) {
+  operation.links.reserve(count);
+  // Nothing below can fail.
+  static_cast<CpuQueue&>(operation.stream->queue()).pending.fetch_add(1);
   operation.retain();  // released when it is complete
+  if (operation.launch) {
+    for (const auto& [node, record] : operation.launch->records) record->retain();
+  }
   Outcome outcome;
   {
     LockGuard lock(mutex_);
@@ -37,7 +64,8 @@ void Scheduler::submit(Operation& operation, const Dependency* dependencies, siz
       Operation& before = *dependencies[i].operation;
       if (before.is_complete()) continue;
       const bool programmatic = dependencies[i].programmatic;
-      before.successors.push_back({&operation, nullptr, 0, programmatic});
+      operation.links.push_back({&operation, nullptr, 0, programmatic});
+      before.successors.append(operation.links.back());
       if (!programmatic || !before.triggered) ++operation.start_pending;
       if (programmatic) operation.finish_pending.fetch_add(1);
     }
@@ -55,7 +83,7 @@ void Scheduler::notify(Operation& operation, Notice notice) {
       notice.sink = nullptr;
     }
   }
-  if (notice.sink) notice.sink->post(notice.token, fault_text(notice));
+  if (notice.sink) post(notice, operation);
   executor_.demand();
 }
 
@@ -79,15 +107,33 @@ bool Scheduler::wait_blocking(const Operation& operation, int64_t timeout_ms) {
 
 core::Status Scheduler::take_fault() {
   if (!has_fault_.load(std::memory_order_acquire)) return {};
-  LockGuard lock(mutex_);
-  has_fault_.store(false);
-  return std::move(fault_);
+  std::array<char, 128> kernel{};
+  {
+    LockGuard lock(mutex_);
+    if (!has_fault_.exchange(false)) return {};
+    kernel = faulty_;
+  }
+  return core::Status::error(
+      "CRT_PDL_NO_WAIT", 0,
+      std::string("kernel ") + kernel.data() +
+          " was launched programmatically and ended without waiting for its predecessors",
+      "Call grid_dependency_sync in it, or launch it without `programmatic`");
 }
 
-std::string Scheduler::fault_text(const Notice& notice) {
+void Scheduler::post(const Notice& notice, const Operation& operation) {
+  notice.sink->post(notice.token, fault_text(notice, operation));
+}
+
+std::string Scheduler::fault_text(const Notice& notice, const Operation& operation) {
   if (*notice.api == '\0') return {};
-  const core::Status fault = take_fault();
-  return fault.ok() ? std::string() : core::to_json(fault.fault(), notice.api);
+  if (operation.out_of_memory) return core::kOutOfMemoryText;
+  try {
+    if (!operation.failure.ok()) return core::to_json(operation.failure.fault(), notice.api);
+    const core::Status fault = take_fault();
+    return fault.ok() ? std::string() : core::to_json(fault.fault(), notice.api);
+  } catch (const std::bad_alloc&) {
+    return core::kOutOfMemoryText;
+  }
 }
 
 // ---- state changes of eager operations; the caller holds the mutex ------------------------------
@@ -97,12 +143,13 @@ void Scheduler::release_start(Operation& operation, Outcome& outcome) {
   if (operation.type == OperationType::kMark) {
     finish_operation(operation, outcome);
   } else {
-    outcome.tasks.push_back({&operation, nullptr, 0, operation.number, operation.stream_id});
+    operation.task = {&operation, nullptr, 0, operation.number, operation.stream_id};
+    outcome.tasks.append(operation.task);
   }
 }
 
 void Scheduler::finish_operation(Operation& operation, Outcome& outcome) {
-  if (operation.finish_pending.fetch_sub(1) == 1) outcome.completed.push_back(&operation);
+  if (operation.finish_pending.fetch_sub(1) == 1) outcome.completed.append(operation);
 }
 
 void Scheduler::complete(Operation& operation, Outcome& outcome) {
@@ -112,8 +159,11 @@ void Scheduler::complete(Operation& operation, Outcome& outcome) {
 
 // Completing an operation completes the marks behind it, and so on; a loop, since chains are long.
 void Scheduler::drain(Outcome& outcome) {
-  while (outcome.drained < outcome.completed.size()) {
-    complete_one(*outcome.completed[outcome.drained++], outcome);
+  while (outcome.drained != outcome.completed.last()) {
+    Operation* const next =
+        outcome.drained == nullptr ? outcome.completed.first() : outcome.drained->next;
+    outcome.drained = next;
+    complete_one(*next, outcome);
   }
 }
 
@@ -122,12 +172,15 @@ void Scheduler::complete_one(Operation& operation, Outcome& outcome) {
     static_cast<CpuQueue&>(operation.stream->queue()).pending.fetch_sub(1);
   }
   operation.mark_complete(operation.timing ? core::now_ns() : 0);
-  for (Notice& notice : operation.notices) outcome.notices.push_back(std::move(notice));
-  operation.notices.clear();
-  for (const Successor& successor : operation.successors) {
+  const Successor* following = operation.successors.first();
+  operation.successors = {};
+  while (following != nullptr) {
+    // Read first: a node that starts may end its launch, to which the link belongs.
+    const Successor successor = *following;
+    following = successor.next;
     if (successor.operation == nullptr) {
       if (successor.plan->runs[successor.node].start.fetch_sub(1) == 1) {
-        outcome.tasks.push_back(node_task(*successor.plan, successor.node));
+        outcome.tasks.append(node_task(*successor.plan, successor.node));
       }
       continue;
     }
@@ -136,29 +189,33 @@ void Scheduler::complete_one(Operation& operation, Outcome& outcome) {
     }
     if (successor.programmatic) finish_operation(*successor.operation, outcome);
   }
-  operation.successors.clear();
   if (waiters_.load() > 0) progress_.notify_all();
 }
 
 // ---- what follows a state change; without the mutex ---------------------------------------------
 
-Task Scheduler::hand_out(core::InlineVector<Task, 4>& tasks, bool on_executor) {
+Task Scheduler::hand_out(LinkedList<Task>& tasks, bool on_executor) {
   if (tasks.empty()) return {};
   const bool keeps_one = on_executor && executor_.continues_inline();
-  executor_.push(tasks.begin() + (keeps_one ? 1 : 0), tasks.size() - (keeps_one ? 1 : 0));
-  return keeps_one ? tasks[0] : Task{};
+  const Task kept = keeps_one ? tasks.take_after(nullptr) : Task{};
+  executor_.push(tasks);
+  return kept;
 }
 
 // Posts first, so that completions arrive in the order of the stream. Releases last: that may end
 // the runtime, and this scheduler with it.
 Task Scheduler::settle(Outcome& outcome, bool on_executor) {
-  for (const Notice& notice : outcome.notices) notice.sink->post(notice.token, fault_text(notice));
+  for (const Operation* done = outcome.completed.first(); done != nullptr; done = done->next) {
+    for (const Notice& notice : done->notices) post(notice, *done);
+  }
   const Task next = hand_out(outcome.tasks, on_executor);
-  for (Operation* operation : outcome.completed) {
-    operation->work = nullptr;
-    operation->launch = nullptr;
-    { const core::Ref<core::Stream> last = std::move(operation->stream); }
-    operation->release();
+  while (!outcome.completed.empty()) {
+    Operation& operation = outcome.completed.take_after(nullptr);
+    operation.notices.clear();
+    operation.work = nullptr;
+    operation.launch = nullptr;
+    { const core::Ref<core::Stream> last = std::move(operation.stream); }
+    operation.release();
   }
   return next;
 }
@@ -191,18 +248,19 @@ Task Scheduler::run_operation(Operation& operation) {
 Task Scheduler::start_graph(Operation& operation) {
   GraphPlan& plan = *operation.launch->plan;
   plan.start(operation);
-  core::InlineVector<Task, 4> tasks;
+  LinkedList<Task> tasks;
   // Roots are handed out by their count alone: a root may also have an external wait.
   for (const uint32_t root : plan.roots) {
-    if (plan.runs[root].start.load() == 0) tasks.push_back(node_task(plan, root));
+    if (plan.runs[root].start.load() == 0) tasks.append(node_task(plan, root));
   }
-  for (const auto& [node, ticket] : operation.launch->waits) {
-    auto& before = static_cast<Operation&>(*ticket);
+  for (ExternalWait& wait : operation.launch->waits) {
+    auto& before = static_cast<Operation&>(*wait.ticket);
     LockGuard lock(mutex_);
     if (!before.is_complete()) {
-      before.successors.push_back({nullptr, &plan, node, false});
-    } else if (plan.runs[node].start.fetch_sub(1) == 1) {
-      tasks.push_back(node_task(plan, node));
+      wait.link = {nullptr, &plan, wait.node, false};
+      before.successors.append(wait.link);
+    } else if (plan.runs[wait.node].start.fetch_sub(1) == 1) {
+      tasks.append(node_task(plan, wait.node));
     }
   }
   const Task next = hand_out(tasks, true);
@@ -218,8 +276,10 @@ Task Scheduler::finish_graph(Operation& launch) {
   return settle(outcome, true);
 }
 
-Task Scheduler::node_task(GraphPlan& plan, uint32_t node) const {
-  return {nullptr, &plan, node, plan.launch->number, plan.graph.nodes()[node].stream_id};
+Task& Scheduler::node_task(GraphPlan& plan, uint32_t node) const {
+  Task& task = plan.runs[node].task;
+  task = {nullptr, &plan, node, plan.launch->number, plan.graph.nodes()[node].stream_id};
+  return task;
 }
 
 Task Scheduler::run_node(GraphPlan& plan, uint32_t node) {
@@ -232,45 +292,58 @@ Task Scheduler::finish_node(GraphPlan& plan, uint32_t node) {
   // With a programmatic predecessor still running, that one's end completes this node.
   if (plan.runs[node].finish.fetch_sub(1) != 1) return {};
   Operation& launch = *plan.launch;
-  core::InlineVector<Task, 4> tasks;
-  core::InlineVector<uint32_t, 4> finished;
-  finished.push_back(node);
-  for (size_t i = 0; i < finished.size(); ++i) {
-    const PlanNode& done = plan.nodes[finished[i]];
-    const bool triggers =
-        done.has_programmatic && !plan.runs[finished[i]].triggered.exchange(true);
+  LinkedList<Task> tasks;
+  LinkedList<NodeRun> finished;
+  finished.append(plan.runs[node]);
+  uint32_t count = 0;
+  for (NodeRun* ended = finished.first(); ended != nullptr; ended = ended->next, ++count) {
+    const PlanNode& done = plan.nodes[static_cast<size_t>(ended - plan.runs.get())];
+    const bool triggers = done.has_programmatic && !ended->triggered.exchange(true);
     for (uint32_t s = 0; s < done.successors; ++s) {
       const PlanSuccessor& successor = plan.successors[done.first_successor + s];
       NodeRun& run = plan.runs[successor.node];
       if ((!successor.programmatic || triggers) && run.start.fetch_sub(1) == 1) {
-        tasks.push_back(node_task(plan, successor.node));
+        tasks.append(node_task(plan, successor.node));
       }
-      if (successor.programmatic && run.finish.fetch_sub(1) == 1) {
-        finished.push_back(successor.node);
-      }
+      if (successor.programmatic && run.finish.fetch_sub(1) == 1) finished.append(run);
     }
     if (done.has_programmatic) wake_waiters();
   }
   const Task next = hand_out(tasks, true);
-  const auto count = static_cast<uint32_t>(finished.size());
   return plan.remaining.fetch_sub(count) == count ? finish_graph(launch) : next;
 }
 
 void Scheduler::trace_work(const Work& work, KernelCall& call) {
   if (!trace_.is_on()) return run_work(work, call);
-  core::Span span;
-  span.name = work.label();
-  span.kind = work.kind;
-  span.graph = call.plan != nullptr;
-  span.node = call.node;
-  span.launch = call.plan != nullptr ? call.operation->launch->number : call.operation->number;
-  span.stream = call.plan != nullptr ? call.plan->graph.nodes()[call.node].stream_name
-                                     : call.operation->stream->display_name();
-  span.thread = static_cast<uint64_t>(pthread_self());
-  span.start_ns = core::now_ns();
+  const int64_t start_ns = core::now_ns();
   run_work(work, call);
-  span.end_ns = core::now_ns();
-  trace_.add(std::move(span));
+  const int64_t end_ns = core::now_ns();
+  try {
+    core::Span span = span_of(work, call);
+    span.start_ns = start_ns;
+    span.end_ns = end_ns;
+    trace_.add(std::move(span));
+  } catch (const std::bad_alloc&) {
+    trace_.lose();
+  }
+}
+
+// Without memory for the bytes the read fails alone: its promise is told, the stream goes on.
+void Scheduler::stage_read(const Work& work, Operation& operation) {
+  try {
+    std::unique_ptr<uint8_t[]> bytes(new (std::nothrow) uint8_t[work.bytes]);
+    if (bytes == nullptr) {
+      operation.failure = core::Status::error(
+          "CRT_OOM", core::kMemoryAllocation,
+          "no memory to stage " + std::to_string(work.bytes) + " bytes",
+          "Read in smaller pieces, or copy to a host buffer");
+      return;
+    }
+    if (work.bytes > 0) std::memcpy(bytes.get(), work.from, work.bytes);
+    work.sink->stage(work.token, std::move(bytes), work.bytes);
+  } catch (const std::bad_alloc&) {
+    operation.out_of_memory = true;
+  }
 }
 
 void Scheduler::run_work(const Work& work, KernelCall& call) {
@@ -286,12 +359,9 @@ void Scheduler::run_work(const Work& work, KernelCall& call) {
     case WorkKind::kFill:
       if (work.bytes > 0) std::memset(work.to, work.fill_byte, work.bytes);
       break;
-    case WorkKind::kRead: {
-      std::unique_ptr<uint8_t[]> bytes(new uint8_t[work.bytes]);
-      if (work.bytes > 0) std::memcpy(bytes.get(), work.from, work.bytes);
-      work.sink->stage(work.token, std::move(bytes), work.bytes);
+    case WorkKind::kRead:
+      stage_read(work, *call.operation);
       break;
-    }
     case WorkKind::kNotify:
       work.sink->post(work.token, {});
       break;
@@ -332,8 +402,9 @@ void Scheduler::trigger(const KernelCall& call) {
       LockGuard lock(mutex_);
       if (call.operation->triggered) return;
       call.operation->triggered = true;
-      for (const Successor& successor : call.operation->successors) {
-        if (successor.programmatic) release_start(*successor.operation, outcome);
+      for (const Successor* next = call.operation->successors.first(); next != nullptr;
+           next = next->next) {
+        if (next->programmatic) release_start(*next->operation, outcome);
       }
       drain(outcome);
     }
@@ -343,11 +414,11 @@ void Scheduler::trigger(const KernelCall& call) {
   GraphPlan& plan = *call.plan;
   const PlanNode& node = plan.nodes[call.node];
   if (!node.has_programmatic || plan.runs[call.node].triggered.exchange(true)) return;
-  core::InlineVector<Task, 4> tasks;
+  LinkedList<Task> tasks;
   for (uint32_t s = 0; s < node.successors; ++s) {
     const PlanSuccessor& successor = plan.successors[node.first_successor + s];
     if (successor.programmatic && plan.runs[successor.node].start.fetch_sub(1) == 1) {
-      tasks.push_back(node_task(plan, successor.node));
+      tasks.append(node_task(plan, successor.node));
     }
   }
   hand_out(tasks, false);
@@ -380,11 +451,8 @@ void Scheduler::kernel_ended(const KernelCall& call, const Work& work) {
   if (!options_.strict_pdl) return;
   LockGuard lock(mutex_);
   if (has_fault_.load()) return;
-  fault_ = core::Status::error(
-      "CRT_PDL_NO_WAIT", 0,
-      "kernel " + work.kernel->name() +
-          " was launched programmatically and ended without waiting for its predecessors",
-      "Call grid_dependency_sync in it, or launch it without `programmatic`");
+  faulty_ = {};
+  work.kernel->name().copy(faulty_.data(), faulty_.size() - 1);
   has_fault_.store(true, std::memory_order_release);
 }
 

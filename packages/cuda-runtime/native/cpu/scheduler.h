@@ -2,7 +2,9 @@
 // kernels, copies and callbacks run outside it; nodes of a running graph count down with atomics alone.
 #pragma once
 
+#include <array>
 #include <memory>
+#include <string>
 
 #include "core/runtime.h"
 #include "cpu/executor.h"
@@ -35,7 +37,10 @@ class Scheduler {
  public:
   Scheduler(const SchedulerOptions& options, core::Trace& trace);
 
-  /// Starts the operation when its dependencies allow; takes over no reference.
+  /// Makes the first thread; to be called once, before anything is submitted.
+  core::Status start();
+  /// Starts the operation when its dependencies allow; takes over no reference. Throws bad_alloc
+  /// before it changes anything; whatever follows a submission needs no memory.
   void submit(Operation& operation, const Dependency* dependencies, size_t count);
   /// Posts when the ticket completes; now, if it has.
   void notify(Operation& operation, Notice notice);
@@ -56,10 +61,9 @@ class Scheduler {
  private:
   /// What a state change made runnable or left over; dealt with after the mutex is released.
   struct Outcome {
-    core::InlineVector<Task, 4> tasks;
-    core::InlineVector<Notice, 2> notices;
-    core::InlineVector<Operation*, 4> completed;
-    size_t drained = 0;  // of `completed`, those whose successors were released
+    LinkedList<Task> tasks;
+    LinkedList<Operation> completed;
+    Operation* drained = nullptr;  // the last of `completed` whose successors were released
   };
 
   Task run(Task task);
@@ -77,11 +81,13 @@ class Scheduler {
   Task finish_graph(Operation& launch);
   void finish_operation(Operation& operation, Outcome& outcome);
   Task settle(Outcome& outcome, bool on_executor);
-  Task node_task(GraphPlan& plan, uint32_t node) const;
-  Task hand_out(core::InlineVector<Task, 4>& tasks, bool on_executor);
+  Task& node_task(GraphPlan& plan, uint32_t node) const;
+  Task hand_out(LinkedList<Task>& tasks, bool on_executor);
   void wake_waiters();
   bool starts_early();
-  std::string fault_text(const Notice& notice);
+  void stage_read(const core::Work& work, Operation& operation);
+  void post(const Notice& notice, const Operation& operation);
+  std::string fault_text(const Notice& notice, const Operation& operation);
 
   const SchedulerOptions options_;
   core::Trace& trace_;
@@ -90,7 +96,7 @@ class Scheduler {
   std::atomic<uint32_t> waiters_{0};
   uint64_t submitted_ = 0;
   std::atomic<bool> has_fault_{false};
-  core::Status fault_;
+  std::array<char, 128> faulty_{};  // the kernel that ended without waiting; needs no memory
   std::atomic<uint64_t> kernels_without_wait_{0};
   std::atomic<uint64_t> coin_;
   ParallelPool pool_;

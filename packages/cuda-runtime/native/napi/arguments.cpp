@@ -2,9 +2,23 @@
 
 #include <cmath>
 
+#include "core/base/failure.h"
+
 namespace cuda_runtime::napi {
 
 using core::Status;
+
+void throw_exception(napi_env env, const char* api) noexcept {
+  try {
+    const Status status = core::status_of_exception();
+    make_error(env, status.fault(), api).ThrowAsJavaScriptException();
+  } catch (...) {
+    // No memory even for the message.
+    bool is_pending = false;
+    napi_is_exception_pending(env, &is_pending);
+    if (!is_pending) napi_throw_error(env, core::kOutOfMemoryText, api);
+  }
+}
 
 void Arguments::reject(const char* name, const char* expected) const {
   const Status status =

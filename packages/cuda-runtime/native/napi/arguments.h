@@ -8,13 +8,14 @@
 
 #include "core/base/handle_table.h"
 #include "napi/environment.h"
+#include "napi/functions.h"
 #include "napi/throw_status.h"
 
 namespace cuda_runtime::napi {
 
 class Arguments {
  public:
-  Arguments(const Napi::CallbackInfo& info, const char* api) : info_(info), api_(api) {}
+  explicit Arguments(const Napi::CallbackInfo& info) : info_(info), api_(api_of(info)) {}
 
   Napi::Env env() const { return info_.Env(); }
   Environment& environment() const { return Environment::of(info_.Env()); }

@@ -1,7 +1,9 @@
 #include "napi/environment.h"
 
+#include <chrono>
 #include <cstring>
 
+#include "core/base/failure.h"
 #include "core/graph/capture.h"
 
 namespace cuda_runtime::napi {
@@ -59,11 +61,26 @@ void CompletionQueue::schedule() {
   scheduled_ = napi_call_threadsafe_function(function_, nullptr, napi_tsfn_nonblocking) == napi_ok;
 }
 
+// The caller holds the mutex; false when there is no memory for it.
+bool CompletionQueue::add(int64_t token, std::string& status) {
+  try {
+    items_.emplace_back();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  items_.back() = {token, std::move(status)};
+  return true;
+}
+
+// Without memory a completion waits for some: a promise that never settles would be worse.
 void CompletionQueue::post(int64_t token, std::string status) {
   core::LockGuard lock(mutex_);
-  if (function_ == nullptr) return;
-  items_.push_back({token, std::move(status)});
-  schedule();
+  while (function_ != nullptr && !add(token, status)) {
+    mutex_.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    mutex_.lock();
+  }
+  if (function_ != nullptr) schedule();
 }
 
 void CompletionQueue::expect(int64_t token, core::Ref<core::Runtime> runtime,
@@ -82,7 +99,11 @@ void CompletionQueue::order_host(int64_t token) {
     expected = std::move(found->second);
     expected_.erase(found);
   }
-  expected.runtime->races().host_waited(*expected.ticket);
+  try {
+    expected.runtime->races().host_waited(*expected.ticket);
+  } catch (const std::bad_alloc&) {
+    // The checker knows less then: it may report a race too many, never one too few.
+  }
 }
 
 void CompletionQueue::stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) {
@@ -103,6 +124,12 @@ bool CompletionQueue::take_staged(int64_t token, uint8_t* destination, uint64_t 
   return true;
 }
 
+// The JSON of a fault for which its own thread had no memory.
+constexpr std::string_view kOutOfMemoryJson =
+    R"({"code":"CRT_OOM","api":"completion","number":2,"detail":"the process has no memory left )"
+    R"(for the operation","hint":"Dispose buffers or use a smaller batch","stream":"",)"
+    R"("captureId":"0"})";
+
 void CompletionQueue::deliver(napi_env env, napi_value handler, void* context, void*) {
   auto& queue = *static_cast<CompletionQueue*>(context);
   if (env == nullptr || handler == nullptr) return;  // the environment ends
@@ -120,7 +147,9 @@ void CompletionQueue::deliver(napi_env env, napi_value handler, void* context, v
     napi_open_handle_scope(env, &scope);
     napi_value arguments[2];
     napi_create_int64(env, item.token, &arguments[0]);
-    napi_create_string_utf8(env, item.status.data(), item.status.size(), &arguments[1]);
+    const std::string_view text =
+        item.status == core::kOutOfMemoryText ? kOutOfMemoryJson : std::string_view(item.status);
+    napi_create_string_utf8(env, text.data(), text.size(), &arguments[1]);
     const napi_status status = napi_call_function(env, receiver, handler, 2, arguments, nullptr);
     napi_close_handle_scope(env, scope);
     if (status == napi_pending_exception) report_exception(env);
@@ -149,11 +178,15 @@ Napi::Value Environment::initialize(Napi::Env env, Napi::Function handler) {
 // The order of cuda-runtime.md L17.
 void Environment::end() {
   completions->close();
-  for (const core::Ref<core::Runtime>& runtime : runtimes) {
-    core::LockGuard lock(runtime->mutex());
-    core::abort_captures_of_thread(*runtime, thread_);
+  try {
+    for (const core::Ref<core::Runtime>& runtime : runtimes) {
+      core::LockGuard lock(runtime->mutex());
+      core::abort_captures_of_thread(*runtime, thread_);
+    }
+    core::HandleTable::instance().remove_owner(id_);
+  } catch (const std::bad_alloc&) {
+    // What is left stays alive: a leak, in a process without memory.
   }
-  core::HandleTable::instance().remove_owner(id_);
   runtimes.clear();
 }
 

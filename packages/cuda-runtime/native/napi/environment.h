@@ -33,7 +33,7 @@ class CompletionQueue : public core::CompletionSink {
 
  private:
   struct Item {
-    int64_t token;
+    int64_t token = 0;
     std::string status;
   };
   struct Staged {
@@ -45,6 +45,7 @@ class CompletionQueue : public core::CompletionSink {
     core::Ref<core::Ticket> ticket;
   };
   static void deliver(napi_env env, napi_value handler, void* context, void* data);
+  bool add(int64_t token, std::string& status);
   void schedule();
   void order_host(int64_t token);
 

@@ -14,10 +14,32 @@ void export_graph(Napi::Object& exports);
 
 using Method = Napi::Value (*)(const Napi::CallbackInfo&);
 
+/// The public call that a function of the addon serves, e.g. `device.alloc`.
+inline const char* api_of(const Napi::CallbackInfo& info) {
+  return static_cast<const char*>(info.Data());
+}
+
+/// Turns the C++ exception that is being handled into a pending JavaScript one.
+void throw_exception(napi_env env, const char* api) noexcept;
+
+// node-addon-api only knows its own exceptions; any other would end the process.
+template <Method method>
+Napi::Value call(const Napi::CallbackInfo& info) {
+  try {
+    return method(info);
+  } catch (const Napi::Error&) {
+    throw;
+  } catch (...) {
+    throw_exception(info.Env(), api_of(info));
+    return {};
+  }
+}
+
 /// The cheapest kind of function that node-addon-api has: no closure, no allocation per call.
 template <Method method>
-void add_method(Napi::Object& exports, const char* name) {
-  exports.Set(name, Napi::Function::New<method>(exports.Env(), name));
+void add_method(Napi::Object& exports, const char* name, const char* api) {
+  exports.Set(name,
+              Napi::Function::New<call<method>>(exports.Env(), name, const_cast<char*>(api)));
 }
 
 }  // namespace cuda_runtime::napi

@@ -41,7 +41,7 @@ core::LaunchConfig read_config(const uint32_t* block) {
 }
 
 Napi::Value load_module(const Napi::CallbackInfo& info) {
-  Arguments in(info, "runtime.loadModule");
+  Arguments in(info);
   const core::Ref<core::Runtime> runtime = in.record<core::Runtime>(0);
   core::Ref<Module> module;
   in.finish(Module::load(*runtime, in.string(1), in.string(2), module));
@@ -50,13 +50,13 @@ Napi::Value load_module(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value module_kernel(const Napi::CallbackInfo& info) {
-  Arguments in(info, "module.kernel");
+  Arguments in(info);
   const core::Ref<Kernel> kernel = in.record<Module>(0)->kernel(in.string(1));
   return kernel ? in.handle_of(kernel) : in.number(0);
 }
 
 Napi::Value launch(const Napi::CallbackInfo& info) {
-  Arguments in(info, "stream.launch");
+  Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
   const uint32_t* block = in.environment().block;
   core::LaunchRequest request;
@@ -82,9 +82,9 @@ Napi::Value launch(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void export_kernel(Napi::Object& exports) {
-  add_method<load_module>(exports, "loadModule");
-  add_method<module_kernel>(exports, "moduleKernel");
-  add_method<launch>(exports, "launch");
+  add_method<load_module>(exports, "loadModule", "runtime.loadModule");
+  add_method<module_kernel>(exports, "moduleKernel", "module.kernel");
+  add_method<launch>(exports, "launch", "stream.launch");
 }
 
 }  // namespace cuda_runtime::napi

@@ -12,7 +12,7 @@ using core::Buffer;
 using core::Stream;
 
 Napi::Value alloc(const Napi::CallbackInfo& info) {
-  Arguments in(info, "device.alloc");
+  Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
   core::Ref<Buffer> buffer;
   in.finish(core::allocate(*stream, in.size(1, "bytes"), in.string(2), buffer));
@@ -20,7 +20,7 @@ Napi::Value alloc(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value buffer_info(const Napi::CallbackInfo& info) {
-  Arguments in(info, "buffer.info");
+  Arguments in(info);
   const core::Ref<Buffer> buffer = in.memory(0);
   core::JsonWriter json;
   json.begin_object();
@@ -32,7 +32,7 @@ Napi::Value buffer_info(const Napi::CallbackInfo& info) {
 
 /// The array buffer is the memory itself; it keeps the record alive, whoever goes first.
 Napi::Value alloc_host(const Napi::CallbackInfo& info) {
-  Arguments in(info, "device.allocHost");
+  Arguments in(info);
   const core::Ref<core::Runtime> runtime = in.record<core::Runtime>(0);
   core::Ref<Buffer> buffer;
   in.finish(runtime->allocate(in.size(1, "bytes"), "host", true, buffer));
@@ -40,10 +40,11 @@ Napi::Value alloc_host(const Napi::CallbackInfo& info) {
   if (buffer->bytes() == 0) {
     array = Napi::ArrayBuffer::New(info.Env(), 0);
   } else {
-    buffer->retain();
+    core::Ref<Buffer> kept = buffer;
     array = Napi::ArrayBuffer::New(
         info.Env(), buffer->data(), buffer->bytes(),
-        [](Napi::BasicEnv, void*, Buffer* kept) { kept->release(); }, buffer.get());
+        [](Napi::BasicEnv, void*, Buffer* memory) { memory->release(); }, kept.get());
+    kept.detach();  // the finalizer's now
   }
   const core::Handle handle = in.environment().add(buffer);
   in.environment().host_arrays.emplace(handle, Napi::Weak(array));
@@ -54,7 +55,7 @@ Napi::Value alloc_host(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value write(const Napi::CallbackInfo& info) {
-  Arguments in(info, "stream.write");
+  Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
   const Napi::Uint8Array source = in.bytes(3, "source");
   in.finish(core::write(*stream, {in.memory(1), in.size(2, "byteOffset")}, source.Data(),
@@ -63,7 +64,7 @@ Napi::Value write(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value read(const Napi::CallbackInfo& info) {
-  Arguments in(info, "stream.read");
+  Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
   in.finish(core::read(*stream, {in.memory(1), in.size(2, "byteOffset")}, in.size(3, "bytes"),
                        in.sink(), in.integer(4, "token")));
@@ -71,7 +72,7 @@ Napi::Value read(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value take_staged(const Napi::CallbackInfo& info) {
-  Arguments in(info, "stream.read");
+  Arguments in(info);
   Napi::Uint8Array destination = in.bytes(1, "destination");
   const bool taken = in.environment().completions->take_staged(
       in.integer(0, "token"), destination.Data(), destination.ByteLength());
@@ -83,7 +84,7 @@ Napi::Value take_staged(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value copy(const Napi::CallbackInfo& info) {
-  Arguments in(info, "stream.copy");
+  Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
   in.finish(core::copy(*stream, {in.memory(1), in.size(2, "toOffset")},
                        {in.memory(3), in.size(4, "fromOffset")}, in.size(5, "bytes")));
@@ -91,7 +92,7 @@ Napi::Value copy(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value fill(const Napi::CallbackInfo& info) {
-  Arguments in(info, "stream.fill");
+  Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
   const auto byte = static_cast<uint8_t>(in.integer(3, "byte"));
   in.finish(core::fill(*stream, {in.memory(1), in.size(2, "byteOffset")}, byte,
@@ -100,7 +101,7 @@ Napi::Value fill(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value notify(const Napi::CallbackInfo& info) {
-  Arguments in(info, "stream.notify");
+  Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
   in.finish(core::notify(*stream, in.sink(), in.integer(1, "token")));
   return in.undefined();
@@ -109,15 +110,15 @@ Napi::Value notify(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void export_memory(Napi::Object& exports) {
-  add_method<alloc>(exports, "alloc");
-  add_method<buffer_info>(exports, "bufferInfo");
-  add_method<alloc_host>(exports, "allocHost");
-  add_method<write>(exports, "write");
-  add_method<read>(exports, "read");
-  add_method<take_staged>(exports, "takeStaged");
-  add_method<copy>(exports, "copy");
-  add_method<fill>(exports, "fill");
-  add_method<notify>(exports, "notify");
+  add_method<alloc>(exports, "alloc", "device.alloc");
+  add_method<buffer_info>(exports, "bufferInfo", "buffer.info");
+  add_method<alloc_host>(exports, "allocHost", "device.allocHost");
+  add_method<write>(exports, "write", "stream.write");
+  add_method<read>(exports, "read", "stream.read");
+  add_method<take_staged>(exports, "takeStaged", "stream.read");
+  add_method<copy>(exports, "copy", "stream.copy");
+  add_method<fill>(exports, "fill", "stream.fill");
+  add_method<notify>(exports, "notify", "stream.notify");
 }
 
 }  // namespace cuda_runtime::napi

@@ -1,6 +1,8 @@
 // Entry of the addon. The functions are listed in src/native/binding.ts.
 #include <napi.h>
 
+#include <new>
+
 #include "napi/environment.h"
 #include "napi/functions.h"
 
@@ -20,7 +22,11 @@ static Napi::Object initialize(Napi::Env env, Napi::Object exports) {
 }  // namespace cuda_runtime::napi
 
 static Napi::Object init(Napi::Env env, Napi::Object exports) {
-  return cuda_runtime::napi::initialize(env, exports);
+  try {
+    return cuda_runtime::napi::initialize(env, exports);
+  } catch (const std::bad_alloc&) {
+    throw Napi::Error::New(env, "no memory to load the addon");
+  }
 }
 
 NODE_API_MODULE(cuda_runtime, init)

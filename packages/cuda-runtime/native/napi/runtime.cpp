@@ -36,18 +36,18 @@ Napi::Value probe(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value initialize(const Napi::CallbackInfo& info) {
-  Arguments in(info, "initialize");
+  Arguments in(info);
   return in.environment().initialize(info.Env(), in.function(0, "onCompletion"));
 }
 
 Napi::Value ref_completions(const Napi::CallbackInfo& info) {
-  Arguments in(info, "refCompletions");
+  Arguments in(info);
   in.environment().completions->keep_alive(info.Env(), in.boolean(0));
   return in.undefined();
 }
 
 Napi::Value open_runtime(const Napi::CallbackInfo& info) {
-  Arguments in(info, "open");
+  Arguments in(info);
   core::Ref<Runtime> runtime;
   in.finish(Runtime::open(in.string(0), in.string(1), runtime));
   in.environment().runtimes.push_back(runtime);
@@ -55,7 +55,7 @@ Napi::Value open_runtime(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value close_runtime(const Napi::CallbackInfo& info) {
-  Arguments in(info, "runtime.close");
+  Arguments in(info);
   const core::Ref<Runtime> runtime = in.record<Runtime>(0);
   in.finish(core::HandleTable::instance().remove(in.handle(0)));
   auto& opened = in.environment().runtimes;
@@ -65,24 +65,24 @@ Napi::Value close_runtime(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value describe_runtime(const Napi::CallbackInfo& info) {
-  Arguments in(info, "runtime.describe");
+  Arguments in(info);
   return in.text(in.record<Runtime>(0)->describe());
 }
 
 Napi::Value stats(const Napi::CallbackInfo& info) {
-  Arguments in(info, "runtime.stats");
+  Arguments in(info);
   return in.text(in.record<Runtime>(0)->statistics());
 }
 
 Napi::Value device_info(const Napi::CallbackInfo& info) {
-  Arguments in(info, "runtime.device");
+  Arguments in(info);
   const core::Ref<Runtime> runtime = in.record<Runtime>(0);
   in.check_device(1);
   return in.text(runtime->device_info());
 }
 
 Napi::Value release(const Napi::CallbackInfo& info) {
-  Arguments in(info, "release");
+  Arguments in(info);
   const core::Handle handle = in.handle(0);
   if (handle >> 28 == static_cast<uint32_t>(core::Kind::kHostBuffer)) {
     auto& arrays = in.environment().host_arrays;
@@ -98,37 +98,39 @@ Napi::Value release(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value trace_enable(const Napi::CallbackInfo& info) {
-  Arguments in(info, "trace.start");
+  Arguments in(info);
   in.record<Runtime>(0)->trace().enable(in.boolean(1));
   return in.undefined();
 }
 
 Napi::Value trace_take(const Napi::CallbackInfo& info) {
-  Arguments in(info, "trace.stop");
-  return in.text(in.record<Runtime>(0)->trace().take());
+  Arguments in(info);
+  std::string spans;
+  in.finish(in.record<Runtime>(0)->trace().take(spans));
+  return in.text(spans);
 }
 
 Napi::Value take_races(const Napi::CallbackInfo& info) {
-  Arguments in(info, "runtime.races");
+  Arguments in(info);
   return in.text(in.record<Runtime>(0)->races().take());
 }
 
 }  // namespace
 
 void export_runtime(Napi::Object& exports) {
-  add_method<build_info>(exports, "buildInfo");
-  add_method<probe>(exports, "probe");
-  add_method<initialize>(exports, "initialize");
-  add_method<ref_completions>(exports, "refCompletions");
-  add_method<open_runtime>(exports, "openRuntime");
-  add_method<close_runtime>(exports, "closeRuntime");
-  add_method<describe_runtime>(exports, "describeRuntime");
-  add_method<stats>(exports, "stats");
-  add_method<device_info>(exports, "deviceInfo");
-  add_method<release>(exports, "release");
-  add_method<trace_enable>(exports, "traceEnable");
-  add_method<trace_take>(exports, "traceTake");
-  add_method<take_races>(exports, "takeRaces");
+  add_method<build_info>(exports, "buildInfo", "buildInfo");
+  add_method<probe>(exports, "probe", "probe");
+  add_method<initialize>(exports, "initialize", "initialize");
+  add_method<ref_completions>(exports, "refCompletions", "refCompletions");
+  add_method<open_runtime>(exports, "openRuntime", "open");
+  add_method<close_runtime>(exports, "closeRuntime", "runtime.close");
+  add_method<describe_runtime>(exports, "describeRuntime", "runtime.describe");
+  add_method<stats>(exports, "stats", "runtime.stats");
+  add_method<device_info>(exports, "deviceInfo", "runtime.device");
+  add_method<release>(exports, "release", "release");
+  add_method<trace_enable>(exports, "traceEnable", "trace.start");
+  add_method<trace_take>(exports, "traceTake", "trace.stop");
+  add_method<take_races>(exports, "takeRaces", "runtime.races");
 }
 
 }  // namespace cuda_runtime::napi

@@ -31,6 +31,10 @@ class InlineVector {
     new (data() + size_) T(std::move(item));
     ++size_;
   }
+  /// Room for `count` elements, so that pushing them cannot fail.
+  void reserve(size_t count) {
+    while (capacity_ < count) grow();
+  }
   void clear() {
     for (size_t i = 0; i < size_; ++i) data()[i].~T();
     size_ = 0;

@@ -7,6 +7,7 @@ namespace cuda_runtime::core {
 void Trace::enable(bool on) {
   LockGuard lock(mutex_);
   spans_.clear();
+  lost_.store(0);
   on_.store(on, std::memory_order_relaxed);
 }
 
@@ -15,11 +16,17 @@ void Trace::add(Span span) {
   spans_.push_back(std::move(span));
 }
 
-std::string Trace::take() {
+Status Trace::take(std::string& text) {
   std::vector<Span> spans;
   {
     LockGuard lock(mutex_);
     spans.swap(spans_);
+  }
+  const uint64_t lost = lost_.exchange(0);
+  if (lost > 0) {
+    return Status::error("CRT_OOM", kMemoryAllocation,
+                         "no memory for " + std::to_string(lost) + " spans of the trace",
+                         "Trace fewer operations at a time");
   }
   JsonWriter json;
   json.begin_array();
@@ -37,7 +44,8 @@ std::string Trace::take() {
     json.end_object();
   }
   json.end_array();
-  return json.take();
+  text = json.take();
+  return {};
 }
 
 }  // namespace cuda_runtime::core

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/mutex.h"
+#include "core/base/status.h"
 #include "core/work.h"
 
 namespace cuda_runtime::core {
@@ -27,11 +28,14 @@ class Trace {
   bool is_on() const { return on_.load(std::memory_order_relaxed); }
   void enable(bool on);
   void add(Span span);
-  /// JSON array of the spans so far; clears them.
-  std::string take();
+  /// A span was lost, since there was no memory for it; `take` will say so.
+  void lose() { lost_.fetch_add(1, std::memory_order_relaxed); }
+  /// JSON array of the spans so far; clears them. An error when some were lost.
+  Status take(std::string& json);
 
  private:
   std::atomic<bool> on_{false};
+  std::atomic<uint64_t> lost_{0};
   Mutex mutex_;
   std::vector<Span> spans_;
 };

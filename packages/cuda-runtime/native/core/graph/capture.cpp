@@ -84,9 +84,11 @@ void invalidate(CaptureSequence& sequence, const Status& why) {
 }
 
 void join_capture(Stream& stream, CaptureSequence& sequence, const Frontier& frontier) {
-  stream.capture = Ref<CaptureSequence>(&sequence);
-  stream.frontier = frontier;
+  Frontier copy = frontier;
   sequence.participants.push_back(Ref<Stream>(&stream));
+  // Nothing that could fail comes after the first change that is seen.
+  stream.capture = Ref<CaptureSequence>(&sequence);
+  stream.frontier = std::move(copy);
 }
 
 void merge_frontier(Stream& stream, const Frontier& snapshot) {
@@ -111,6 +113,7 @@ Status add_node(Stream& stream, Ref<Work> work) {
       sequence.graph->nodes()[stream.frontier[0].node].work->kind == WorkKind::kKernel;
   if (programmatic) node.dependencies[0].type = EdgeType::kProgrammatic;
   node.work = std::move(work);
+  stream.frontier.reserve(1);  // so that nothing can fail once the node is there
   const uint32_t index = sequence.graph->add(std::move(node));
   stream.frontier.assign(1, GraphDependency{index, EdgeType::kFull});
   return {};
@@ -133,7 +136,12 @@ Status begin_capture(Stream& stream, int mode) {
   }
   auto sequence = make_ref<CaptureSequence>(stream, static_cast<CaptureMode>(mode));
   stream.runtime().captures().push_back(sequence.get());
-  join_capture(stream, *sequence, {});
+  try {
+    join_capture(stream, *sequence, {});
+  } catch (...) {
+    stream.runtime().captures().pop_back();
+    throw;
+  }
   return {};
 }
 

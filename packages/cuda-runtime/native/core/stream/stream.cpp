@@ -25,8 +25,8 @@ Stream::Stream(Ref<Runtime> runtime, StreamType type, int priority, std::string 
       priority_(priority),
       display_name_((name.empty() ? "stream" : name) + "#" + std::to_string(id_)) {
   queue_ = backend().make_queue(*this);
+  runtime_->add_stream(*this);  // may throw, after which there is nothing to undo
   runtime_->live().add(kKind);
-  runtime_->add_stream(*this);
 }
 
 Stream::~Stream() {

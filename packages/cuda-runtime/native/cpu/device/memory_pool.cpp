@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace cuda_runtime::cpu {
 namespace {
@@ -40,6 +41,19 @@ uint8_t* system_block(uint64_t size) {
   if (block != nullptr && size >= kHugeFrom) madvise(block, size, MADV_HUGEPAGE);
 #endif
   return static_cast<uint8_t*>(block);
+}
+
+// Runs while a buffer ends, where nothing may be thrown; without memory the report is lost.
+void report_damage(const std::string& label, uint64_t bytes, bool before, core::RaceCheck& races) {
+  try {
+    core::RaceReport report;
+    report.kind = "red-zone";
+    report.buffer = label;
+    report.message = std::string("something wrote ") + (before ? "before" : "after") + " buffer " +
+                     label + " of " + std::to_string(bytes) + " bytes";
+    races.report(std::move(report));
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 bool is_guard_intact(const uint8_t* zone) {
@@ -109,24 +123,27 @@ void MemoryPool::release(uint8_t* data, uint64_t bytes, const std::string& label
     block = data - kRedZone;
     for (const bool before : {true, false}) {
       if (is_guard_intact(before ? block : data + bytes)) continue;
-      core::RaceReport report;
-      report.kind = "red-zone";
-      report.buffer = label;
-      report.message = std::string("something wrote ") + (before ? "before" : "after") +
-                       " buffer " + label + " of " + std::to_string(bytes) + " bytes";
-      races->report(std::move(report));
+      report_damage(label, bytes, before, *races);
     }
     std::memset(data, kFreed, bytes);
   }
   const uint64_t size = block_bytes(bytes);
   LockGuard lock(mutex_);
   in_use_ -= bytes;
-  if (size <= kLargestCached && cached_ + size <= kCacheBytes) {
-    free_[size].push_back(block);
-    cached_ += size;
-  } else {
+  if (size > kLargestCached || cached_ + size > kCacheBytes || !keep(size, block)) {
     std::free(block);
   }
+}
+
+// The caller holds the mutex; false when there is no memory to remember the block.
+bool MemoryPool::keep(uint64_t size, uint8_t* block) {
+  try {
+    free_[size].push_back(block);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  cached_ += size;
+  return true;
 }
 
 void MemoryPool::drop_cache() {

@@ -31,6 +31,7 @@ class MemoryPool {
  private:
   uint64_t block_bytes(uint64_t bytes) const;
   void drop_cache();
+  bool keep(uint64_t size, uint8_t* block);
 
   const uint64_t limit_;
   const bool poison_;
