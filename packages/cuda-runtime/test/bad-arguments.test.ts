@@ -121,6 +121,48 @@ const cases: readonly [string, string, RegExp, () => unknown][] = [
   ],
   ['a copy that is too long', 'CRT_ARGUMENT', /expected 0 … 64/, () => s.copy(y, y, 65)],
   ['a negative size', 'CRT_ARGUMENT', /`bytes` is -1/, () => t.device.alloc(-1)],
+  [
+    'the largest size',
+    'CRT_OOM',
+    /no memory for 9007199254740991 bytes for all/,
+    () => t.device.alloc(2 ** 53 - 1, { label: 'all' }),
+  ],
+  [
+    'a size beyond integers',
+    'CRT_ARGUMENT',
+    /`bytes` is 9007199254740992/,
+    () => t.device.alloc(2 ** 53),
+  ],
+  [
+    'a host buffer of a pebibyte',
+    'CRT_OOM',
+    /no memory for/,
+    () => t.device.allocHostSync(2 ** 50),
+  ],
+  [
+    'a tensor of 2^40 numbers',
+    'CRT_OOM',
+    /no memory for/,
+    () => s.tensor([2 ** 20, 2 ** 20], 'f32'),
+  ],
+  [
+    'a tensor of 2^80 numbers',
+    'CRT_ARGUMENT',
+    /expected a non-negative integer/,
+    () => s.tensor([2 ** 40, 2 ** 40], 'f32'),
+  ],
+  [
+    'a workspace tensor of a pebibyte',
+    'CRT_OOM',
+    /no memory for/,
+    () => new Workspace(t.device).tensor([2 ** 50], 'u8'),
+  ],
+  [
+    'chunks of a pebibyte',
+    'CRT_OOM',
+    /no memory for/,
+    () => new Workspace(t.device, { chunkBytes: 2 ** 50 }).tensor([1], 'u8'),
+  ],
   ['a size that is no integer', 'CRT_ARGUMENT', /`bytes` is NaN/, () => t.device.alloc(Number.NaN)],
   [
     'a negative dimension',
