@@ -2,8 +2,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const child = fileURLToPath(new URL('fixtures/no-memory.cjs', import.meta.url));
-const addon = fileURLToPath(new URL('../build/Release/cuda_runtime.node', import.meta.url));
+const child = fileURLToPath(new URL('no-memory.cjs', import.meta.url));
+const addon = fileURLToPath(new URL('../../build/Release/cuda_runtime.node', import.meta.url));
 
 // util-linux; it lowers the memory limit of a process that runs.
 const prlimit = spawnSync('prlimit', ['--version']).status === 0;

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { Tensor } from '../src/index.js';
-import { openTestRuntime, type TestRuntime } from './makers/test-kernels.js';
+import { Tensor } from '../../src/index.js';
+import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
 let t: TestRuntime;
 afterEach(() => t.runtime.dispose());
