@@ -1,15 +1,17 @@
-// Router top-k on the CPU.
+// Router top-k on the CPU: the entries, groups, weights and the baseline level.
 //
-// One token at a time, tokens in parallel. A key and the lower-id-wins rule are folded into one
-// 64-bit integer (order-preserving bits of the key above, complement of the id below), so that
-// selection is a plain integer maximum and never emits an id twice.
-// Cost: `experts` exponentials a token dominate; the k-entry insertion list rarely moves.
+// One token at a time, tokens in parallel. Scores and selection run once per instruction set
+// (body/topk_steps.h) with the same bits. Ranks and ties: body/topk_rank.h.
+// Cost: `experts` exponentials a token, and the k-entry insertion list, which rarely moves.
 
 #include "moe_kernels/topk.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "body/topk_rank.h"
+#include "body/topk_scores.h"
+#include "body/topk_steps.h"
 #include "cuda_runtime/abi.h"
 #include "dense_kernels/bf16.h"
 
@@ -18,7 +20,7 @@ namespace {
 constexpr int kMaxExperts = 4096;
 constexpr int kMaxChosen = 32;
 constexpr int kMaxGroups = kMaxExperts;
-constexpr float kTinySum = 1e-20f;  // keeps an all-zero row at 0 instead of 0/0; below half an ulp else
+constexpr float kTinySum = 1e-20f;  // keeps an all-zero row at 0 instead of 0/0
 
 enum Score { kLogit = 0, kSoftmax = 1, kSigmoid = 2, kSqrtSoftplus = 3 };
 enum GroupRule { kLargestKey = 0, kTwoLargestKeys = 1 };
@@ -30,62 +32,33 @@ struct Row {
   float scores[kMaxExperts];
   float keys[kMaxExperts];
 };
-
-// Bits whose unsigned order is the order of the floats. -0 and +0 tie. A NaN sorts below -inf, or
-// above +inf when `nan_first`.
-uint32_t ordered_bits(float key, bool nan_first) {
-  if (isnan(key)) return nan_first ? 0xFFFFFFFFu : 0u;
-  const float signless_zero = key + 0.0f;
-  uint32_t bits;
-  memcpy(&bits, &signless_zero, sizeof bits);
-  return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
-}
-
-uint64_t rank_of(float key, int id, bool nan_first) {
-  return (uint64_t)ordered_bits(key, nan_first) << 32 | (0xFFFFFFFFu - (uint32_t)id);
-}
+static_assert(kMaxExperts % kTopkLanes == 0 && kMaxChosen % kTopkLanes == 0);
 
 int id_of(uint64_t rank) { return (int)(0xFFFFFFFFu - (uint32_t)rank); }
 
-// Keeps the `count` largest ranks in descending order.
-void insert_rank(uint64_t* best, int count, uint64_t rank) {
-  if (rank <= best[count - 1]) return;
-  int place = count - 1;
-  for (; place > 0 && best[place - 1] < rank; --place) best[place] = best[place - 1];
-  best[place] = rank;
+void choose(const float* keys, int count, int k, bool nan_first, uint64_t* best) {
+  for (int e = 0; e < count; ++e) insert_rank(best, k, rank_of(keys[e], e, nan_first));
 }
 
-// Softmax over the row. NaN logits stay NaN and do not disturb the others. A +inf logit takes all
-// of the weight, shared evenly among its equals. A row without anything above -inf scores 0.
-void softmax(const float* logits, float* scores, int count) {
-  float largest = -INFINITY;
-  for (int e = 0; e < count; ++e) largest = logits[e] > largest ? logits[e] : largest;
-  float sum = 0.0f;
-  for (int e = 0; e < count; ++e) {
-    const float z = logits[e];
-    if (isinf(largest)) {
-      scores[e] = isnan(z) ? z : (z == largest && largest > 0.0f ? 1.0f : 0.0f);
-    } else {
-      scores[e] = expf(z - largest);
-    }
-    if (!isnan(z)) sum += scores[e];
-  }
-  if (sum == 0.0f) return;
-  for (int e = 0; e < count; ++e) scores[e] /= sum;
-}
+constexpr TopkSteps kBaseline = {score_sigmoid, score_softmax, choose};
+#if CRT_X86
+constexpr TopkSteps kAvx2 = {topk_sigmoid_avx2, topk_softmax_avx2, topk_choose_avx2};
+#endif
 
-float sigmoid(float z) { return 1.0f / (1.0f + expf(-z)); }
+void pad_logits(float* logits, int count) {
+  for (int e = count; e % kTopkLanes != 0; ++e) logits[e] = -INFINITY;
+}
 
 // log(1 + e^z) without overflow for large z.
 float softplus(float z) { return z > 20.0f ? z : log1pf(expf(z)); }
 
-void score_row(const TopkParams* p, Row* row) {
+void score_row(const TopkParams* p, const TopkSteps& steps, Row* row) {
   switch (p->score) {
     case kSoftmax:
-      softmax(row->logits, row->scores, p->experts);
+      steps.softmax(row->logits, row->scores, p->experts);
       return;
     case kSigmoid:
-      for (int e = 0; e < p->experts; ++e) row->scores[e] = sigmoid(row->logits[e]);
+      steps.sigmoid(row->logits, row->scores, p->experts);
       return;
     case kSqrtSoftplus:
       for (int e = 0; e < p->experts; ++e) row->scores[e] = sqrtf(softplus(row->logits[e]));
@@ -140,12 +113,16 @@ void normalize_sum(const TopkParams* p, float* weights) {
 }
 
 // Weights of the chosen experts from their raw scores; the bias is never subtracted back out.
-void weigh(const TopkParams* p, const Row* row, const int32_t* ids, float* weights) {
-  for (int j = 0; j < p->k; ++j) weights[j] = row->scores[ids[j]];
+void weigh(const TopkParams* p, const TopkSteps& steps, const Row* row, const int32_t* ids,
+           float* weights) {
   if (p->normalize == kSoftmaxOfChosen) {
-    float logits[kMaxChosen];
-    memcpy(logits, weights, (size_t)p->k * sizeof(float));
-    softmax(logits, weights, p->k);
+    float logits[kMaxChosen], shares[kMaxChosen];
+    for (int j = 0; j < p->k; ++j) logits[j] = row->scores[ids[j]];
+    pad_logits(logits, p->k);
+    steps.softmax(logits, shares, p->k);
+    memcpy(weights, shares, (size_t)p->k * sizeof(float));
+  } else {
+    for (int j = 0; j < p->k; ++j) weights[j] = row->scores[ids[j]];
   }
   if (!p->nan_first) {
     for (int j = 0; j < p->k; ++j) weights[j] = isnan(weights[j]) ? 0.0f : weights[j];
@@ -154,11 +131,9 @@ void weigh(const TopkParams* p, const Row* row, const int32_t* ids, float* weigh
   for (int j = 0; j < p->k; ++j) weights[j] *= p->scale;
 }
 
-void select(const TopkParams* p, const Row* row, int32_t* ids) {
+void select(const TopkParams* p, const TopkSteps& steps, const Row* row, int32_t* ids) {
   uint64_t best[kMaxChosen] = {};
-  for (int e = 0; e < p->experts; ++e) {
-    insert_rank(best, p->k, rank_of(row->keys[e], e, p->nan_first != 0));
-  }
+  steps.choose(row->keys, p->experts, p->k, p->nan_first != 0, best);
   for (int j = 0; j < p->k; ++j) ids[j] = id_of(best[j]);
 }
 
@@ -179,6 +154,7 @@ void load_logits(const TopkParams* p, int64_t token, Row* row) {
   } else {
     memcpy(row->logits, (const float*)p->logits + first, (size_t)p->experts * sizeof(float));
   }
+  pad_logits(row->logits, p->experts);
 }
 
 void report_nan(const TopkParams* p, const Row* row) {
@@ -190,20 +166,21 @@ void report_nan(const TopkParams* p, const Row* row) {
 }
 
 template <bool kBf16>
-void route_token(const TopkParams* p, int64_t token, Row* row, int32_t* ids, float* weights) {
+void route_token(const TopkParams* p, const TopkSteps& steps, int64_t token, Row* row,
+                 int32_t* ids, float* weights) {
   // 1. scores
   load_logits<kBf16>(p, token, row);
   if (p->status != nullptr) report_nan(p, row);
-  score_row(p, row);
+  score_row(p, steps, row);
   // 2. keys = score (or logit) + bias, experts outside the best groups masked
   const float* base = p->by_logit ? row->logits : row->scores;
   const float* bias = (const float*)p->bias;
   for (int e = 0; e < p->experts; ++e) row->keys[e] = bias ? base[e] + bias[e] : base[e];
   if (p->groups > 1) mask_groups(p, row);
   // 3. the k best
-  select(p, row, ids);
+  select(p, steps, row, ids);
   // 4. weights of the raw scores, normalised, scaled
-  weigh(p, row, ids, weights);
+  weigh(p, steps, row, ids, weights);
   // 5. shared experts behind the routed ones, outside of the normalisation
   for (int j = 0; j < p->shared; ++j) {
     ids[p->k + j] = p->experts + j;
@@ -211,9 +188,16 @@ void route_token(const TopkParams* p, int64_t token, Row* row, int32_t* ids, flo
   }
 }
 
+// What a piece of the tokens needs.
+struct Routing {
+  const TopkParams* p;
+  TopkSteps steps;
+};
+
 template <bool kBf16>
 void route_tokens(void* argument, int64_t begin, int64_t end) {
-  const TopkParams* p = (const TopkParams*)argument;
+  const Routing& routing = *(const Routing*)argument;
+  const TopkParams* p = routing.p;
   const int32_t* positions = (const int32_t*)p->positions;
   const int slots = p->k + p->shared;
   Row row;
@@ -224,7 +208,7 @@ void route_tokens(void* argument, int64_t begin, int64_t end) {
       for (int j = 0; j < slots; ++j) ids[j] = -1;
       for (int j = 0; j < slots; ++j) weights[j] = 0.0f;
     } else {
-      route_token<kBf16>(p, token, &row, ids, weights);
+      route_token<kBf16>(p, routing.steps, token, &row, ids, weights);
     }
     if (p->packed != nullptr) pack(ids, weights, (int32_t*)p->packed + token * slots, slots);
   }
@@ -232,13 +216,21 @@ void route_tokens(void* argument, int64_t begin, int64_t end) {
 
 constexpr int64_t kTokensPerPiece = 8;  // a piece is some microseconds; smaller ones cost wake-ups
 
+void topk(const TopkParams* p, const CpuContext* context, CpuLoopBody body) {
+  Routing routing = {p, kBaseline};
+#if CRT_X86
+  if (context->level >= kCpuAvx2) routing.steps = kAvx2;
+#endif
+  context->parallel_for(context, p->tokens, kTokensPerPiece, body, &routing);
+}
+
 }  // namespace
 
 // ---- entries --------------------------------------------------------------------------------
 extern "C" void topk_f32(const TopkParams* p, const CpuContext* context) {
-  context->parallel_for(context, p->tokens, kTokensPerPiece, route_tokens<false>, (void*)p);
+  topk(p, context, route_tokens<false>);
 }
 
 extern "C" void topk_bf16(const TopkParams* p, const CpuContext* context) {
-  context->parallel_for(context, p->tokens, kTokensPerPiece, route_tokens<true>, (void*)p);
+  topk(p, context, route_tokens<true>);
 }
