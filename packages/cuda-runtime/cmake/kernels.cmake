@@ -2,7 +2,7 @@
 #
 # The one function that every kernel package calls. It builds, into CMAKE_LIBRARY_OUTPUT_DIRECTORY:
 #   lib<name>_cpu.so      from native/cpu/*.cpp
-#   <name>.<op>.fatbin    one per native/cuda/*.cu, where nvcc is found
+#   <name>.<op>.fatbin    one per native/cuda/*.cu, where an nvcc is found that runs
 #   manifest.json         layouts of the parameter structs in native/include/<name>/*.h
 #
 # Sources whose name ends in _avx2, _avx512 or _amx get the flags of that instruction set. On x86
@@ -43,6 +43,14 @@ function(add_kernel_package name)
   if(cuda_sources AND NOT NVCC)
     message(STATUS "${name}: fatbins skipped, no nvcc")
     set(cuda_sources)
+  elseif(cuda_sources)
+    # A toolkit that was removed, or is for another machine, leaves an nvcc that does not run.
+    execute_process(COMMAND ${NVCC} --version RESULT_VARIABLE nvcc_result
+      OUTPUT_QUIET ERROR_QUIET)
+    if(NOT nvcc_result EQUAL 0)
+      message(STATUS "${name}: fatbins skipped, ${NVCC} does not run (${nvcc_result})")
+      set(cuda_sources)
+    endif()
   endif()
   foreach(source ${cuda_sources})
     get_filename_component(op ${source} NAME_WE)

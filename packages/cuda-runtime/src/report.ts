@@ -20,6 +20,10 @@ export interface RuntimeStats {
   readonly bytesPeak: number;
   readonly operations: number;
   readonly graphLaunches: number;
+  /** CPU backend: threads that run operations, as many as have ever run at once. */
+  readonly executorThreads?: number;
+  /** CPU backend: threads started for the parallel loops of kernels. */
+  readonly parallelThreads?: number;
   /** Completions that arrived after their owner was gone. */
   readonly droppedCompletions: number;
 }

@@ -5,7 +5,10 @@ import type { TokenBytes } from './stop-condition.js';
 /** How an engine is made. Names follow vLLM where it has one. */
 export interface EngineOptions {
   readonly model: CausalModel;
-  /** Pages of the KV cache; default: enough for `maxSequences` sequences of a quarter of the context, at most 1 GiB. */
+  /**
+   * Pages of the KV cache; default: enough for `maxSequences` sequences of the whole context, at most
+   * 1 GiB, but at least one sequence of a `maxModelLength` that was asked for.
+   */
   readonly pages?: number;
   /** Most sequences that run at the same time; default 8. */
   readonly maxSequences?: number;
@@ -44,7 +47,7 @@ export function settleOptions(given: EngineOptions): SettledOptions {
     const expected = `at most the model's ${model.maxPositions} positions`;
     throw new ParameterError({ parameter: 'maxModelLength', expected, received: wantedLength });
   }
-  const pages = positive('pages', given.pages ?? defaultPages(model, maxSequences, wantedLength));
+  const pages = positive('pages', given.pages ?? defaultPages(given, maxSequences, wantedLength));
   const roomTokens = pages * model.pageTokens;
   if (given.maxModelLength !== undefined && wantedLength > roomTokens) {
     const expected = `at most ${roomTokens}, what ${pages} pages of ${model.pageTokens} tokens hold`;
@@ -76,11 +79,16 @@ function positive(parameter: string, value: number): number {
   throw new ParameterError({ parameter, expected: 'a positive integer', received: value });
 }
 
-function defaultPages(model: CausalModel, maxSequences: number, length: number): number {
+/** The model's own longest sequence may be far beyond this machine, so only an explicit one counts. */
+function defaultPages(
+  { model, maxModelLength }: EngineOptions,
+  maxSequences: number,
+  length: number,
+): number {
   const perSequence = Math.ceil(length / model.pageTokens);
-  const wanted = Math.max(perSequence, Math.ceil((perSequence * maxSequences) / 4));
-  const affordable = Math.max(1, Math.floor(mostDefaultCacheBytes / model.pageBytes));
-  return Math.min(wanted, affordable);
+  const affordable = Math.floor(mostDefaultCacheBytes / model.pageBytes);
+  const least = maxModelLength === undefined ? 1 : perSequence;
+  return Math.max(least, Math.min(perSequence * maxSequences, affordable));
 }
 
 /** The decode graphs of an engine that names none: 1, 2, 4, … and `maxSequences` itself. */

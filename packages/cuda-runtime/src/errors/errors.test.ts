@@ -30,6 +30,7 @@ describe('fromNative', () => {
     ['CRT_GRAPH_NOT_CLONEABLE', errors.GraphLifetimeError],
     ['CRT_OOM', errors.OutOfMemoryError],
     ['CRT_NO_KERNEL_IMAGE', errors.KernelImageError],
+    ['CRT_BAD_KERNEL_IMAGE', errors.KernelImageError],
     ['CRT_NO_SYMBOL', errors.KernelImageError],
     ['CRT_NO_CPU_KERNEL', errors.KernelImageError],
     ['CRT_PARAMS_LAYOUT', errors.KernelImageError],

@@ -49,6 +49,7 @@ const exact: Readonly<Record<string, Constructor>> = {
   CRT_GRAPH_NOT_CLONEABLE: GraphLifetimeError,
   CRT_OOM: OutOfMemoryError,
   CRT_NO_KERNEL_IMAGE: KernelImageError,
+  CRT_BAD_KERNEL_IMAGE: KernelImageError,
   CRT_NO_SYMBOL: KernelImageError,
   CRT_NO_CPU_KERNEL: KernelImageError,
   CRT_PARAMS_LAYOUT: KernelImageError,

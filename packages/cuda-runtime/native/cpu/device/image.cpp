@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include "cpu/device/elf_file.h"
 #include "cuda_runtime/abi.h"
 
 namespace cuda_runtime::cpu {
@@ -40,6 +41,8 @@ core::Status check(void* library, const std::string& path,
 core::Status CpuImage::load(const std::string& path,
                             const std::vector<core::KernelLayout>& layouts,
                             std::unique_ptr<core::ModuleImage>& image) {
+  core::Status whole = check_elf_file(path);
+  if (!whole.ok()) return whole;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
