@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nativeReport } from './native-report.mjs';
 import { checkCmake, checkNode, findCompiler, findTool, SetupError } from './requirements.mjs';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,6 +31,7 @@ export function prepare() {
     'install',
     '--frozen-lockfile',
     '--prefer-offline',
+    '--fetch-retries=1',
     '--reporter=append-only',
   ]);
   step('build', 'pnpm', [
@@ -40,6 +42,7 @@ export function prepare() {
     'build',
     '--output-logs=errors-only',
   ]);
+  process.stderr.write(`altstream: ${nativeReport(join(root, 'packages'))}\n`);
 }
 
 /** Runs a command in the repository with inherited output; returns its exit code. */
@@ -65,6 +68,7 @@ export function orExplain(main) {
 }
 
 function step(name, command, args) {
+  process.stderr.write(`altstream: ${name} …\n`);
   const started = performance.now();
   const status = run(command, args);
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
@@ -91,6 +95,7 @@ function installPnpm() {
     join(root, '.tools'),
     '--no-audit',
     '--no-fund',
+    '--fetch-retries=1',
     `pnpm@${wanted}`,
   ]);
   if (!existsSync(join(root, '.tools', 'bin', 'pnpm'))) {

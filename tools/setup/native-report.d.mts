@@ -1,0 +1,1 @@
+export function nativeReport(packages: string): string;
