@@ -1,3 +1,4 @@
+import { checkFlag, wrongKind } from './arguments/faults.js';
 import { ArgumentError } from './errors/argument-error.js';
 import type { NativeOpenOptions } from './native/binding.js';
 import type { Settings } from './settings.js';
@@ -49,16 +50,17 @@ export function resolveCpuOptions(
   options: CpuOptions,
   settings: Settings,
 ): NativeOpenOptions['cpu'] {
+  const { raceCheck = false, poison = false, strictPdl = false } = options;
   const resolved = {
     level: options.level ?? settings.cpuLevel ?? '',
     threads: options.threads ?? settings.cpuThreads ?? 0,
     maxThreads: options.maxThreads ?? 32,
     schedule: options.schedule ?? 'parallel',
     seed: options.seed ?? 1,
-    raceCheck: options.raceCheck ?? false,
-    poison: options.poison ?? false,
+    raceCheck,
+    poison,
     pdl: options.pdl ?? 'earliest',
-    strictPdl: options.strictPdl ?? false,
+    strictPdl,
     limitBytes: options.limitBytes ?? 0,
   };
   for (const name of Object.keys(options)) {
@@ -69,8 +71,11 @@ export function resolveCpuOptions(
   checkChoice('pdl', resolved.pdl);
   for (const name of ['threads', 'maxThreads', 'seed', 'limitBytes'] as const) {
     if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 0) {
-      throw refuse(`\`cpu.${name}\` is ${resolved[name]}, expected a non-negative integer`);
+      throw wrongKind('open', `cpu.${name}`, resolved[name], 'a non-negative integer');
     }
+  }
+  for (const name of ['raceCheck', 'poison', 'strictPdl'] as const) {
+    checkFlag('open', `cpu.${name}`, resolved[name]);
   }
   for (const name of ['threads', 'maxThreads'] as const) {
     if (resolved[name] > mostThreads) {
@@ -83,7 +88,7 @@ export function resolveCpuOptions(
 function checkChoice(name: keyof typeof choices, value: string): void {
   const allowed: readonly string[] = choices[name];
   if (allowed.includes(value)) return;
-  throw refuse(`\`cpu.${name}\` is ${value}, expected ${allowed.join(', ')}`);
+  throw wrongKind('open', `cpu.${name}`, value, allowed.join(', '));
 }
 
 function refuse(detail: string): ArgumentError {

@@ -1,3 +1,12 @@
+import {
+  checkFlag,
+  checkFunction,
+  checkOptions,
+  checkSignal,
+  checkText,
+  wrongKind,
+  wrongStream,
+} from './arguments/faults.js';
 import type {
   AllocOptions,
   Device,
@@ -8,7 +17,6 @@ import type {
   StreamOptions,
 } from './contract.js';
 import type { DeviceInfo } from './device-info.js';
-import { ArgumentError } from './errors/argument-error.js';
 import { captureGraph } from './graph/capture.js';
 import type { CaptureOptions } from './graph/capture-options.js';
 import type { Graph } from './graph/graph.js';
@@ -62,11 +70,12 @@ export class NativeDevice implements Device {
 
   /** A stream for a user or for the runtime itself. */
   makeStream(options: StreamOptions, owner: StreamTerms['owner']): Stream {
+    const api = 'device.createStream';
+    checkOptions(api, 'options', options);
     const { priority = 0, blocking = false, name = '' } = options;
-    if (!Number.isInteger(priority)) {
-      const detail = `\`priority\` is ${priority}, expected an integer`;
-      throw new ArgumentError({ api: 'device.createStream', detail });
-    }
+    if (!Number.isInteger(priority)) throw wrongKind(api, 'priority', priority, 'an integer');
+    checkFlag(api, 'blocking', blocking);
+    checkText(api, 'name', name);
     const { binding } = environment();
     const handle = guarded(() =>
       binding.createStream(this.#runtime(), this.index, priority, blocking, name),
@@ -82,11 +91,12 @@ export class NativeDevice implements Device {
   }
 
   alloc(bytes: number, options: AllocOptions = {}): DeviceBuffer {
+    const api = 'device.alloc';
     const { stream = this.runtime.currentStream(this), label = '' } = options;
-    checkBytes('device.alloc', bytes);
-    const handle = guarded(() =>
-      environment().binding.alloc(stream.use('device.alloc'), bytes, label),
-    );
+    checkBytes(api, bytes);
+    if (typeof label !== 'string') throw wrongKind(api, 'label', label, 'text');
+    this.#checkStream(api, stream);
+    const handle = guarded(() => environment().binding.alloc(stream.use(api), bytes, label));
     return new NativeBuffer(this, handle, bytes, label);
   }
 
@@ -103,11 +113,16 @@ export class NativeDevice implements Device {
   }
 
   capture(record: (stream: Stream) => void, options: CaptureOptions & OnStream = {}): Graph {
+    const api = 'device.capture';
+    checkFunction(api, 'record', record);
+    checkOptions(api, 'options', options);
     const { stream = this.runtime.currentStream(this) } = options;
+    this.#checkStream(api, stream);
     return captureGraph(stream, record, options);
   }
 
   async synchronize(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    checkSignal('device.synchronize', options);
     await Promise.all(this.#living().map((stream) => stream.synchronize(options)));
   }
 
@@ -119,6 +134,12 @@ export class NativeDevice implements Device {
   /** @internal Ends the streams that belong to the runtime, with it. */
   release(): void {
     for (const stream of this.#owned) stream.release();
+  }
+
+  #checkStream(api: string, stream: Stream): void {
+    const isStream = stream instanceof NativeStream;
+    if (isStream && stream.device === this) return;
+    throw wrongStream(api, stream, isStream ? stream.device : undefined, this);
   }
 
   #runtime(): number {
@@ -145,6 +166,5 @@ export class NativeDevice implements Device {
 
 function checkBytes(api: string, bytes: number): void {
   if (Number.isSafeInteger(bytes) && bytes >= 0) return;
-  const detail = `\`bytes\` is ${bytes}, expected a non-negative integer`;
-  throw new ArgumentError({ api, detail });
+  throw wrongKind(api, 'bytes', bytes, 'a non-negative integer');
 }

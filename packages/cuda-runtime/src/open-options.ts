@@ -1,4 +1,5 @@
 import { isMainThread } from 'node:worker_threads';
+import { checkFlag, checkOptions, wrongKind } from './arguments/faults.js';
 import { type CpuOptions, resolveCpuOptions } from './cpu-options.js';
 import { ArgumentError } from './errors/argument-error.js';
 import type { NativeOpenOptions } from './native/binding.js';
@@ -49,28 +50,34 @@ const names = [
 
 /** @throws ArgumentError naming the option */
 export function resolveOptions(options: OpenOptions, settings: Settings): ResolvedOptions {
+  checkOptions('open', 'options', options);
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown !== undefined) throw refuse(`\`${unknown}\` is not an option`);
   const { backend = 'auto', device = 0, guards = true, strictEvents = false } = options;
+  const { isolated = false, cpu = {} } = options;
+  for (const [name, flag] of Object.entries({ guards, strictEvents, isolated })) {
+    checkFlag('open', name, flag);
+  }
+  checkOptions('open', 'cpu', cpu);
   if (backend !== 'auto' && backend !== 'cpu' && backend !== 'cuda') {
     throw refuse(`\`backend\` is ${String(backend)}, expected auto, cpu or cuda`);
   }
   if (!Number.isInteger(device) || device < 0) {
-    throw refuse(`\`device\` is ${device}, expected a non-negative integer`);
+    throw wrongKind('open', 'device', device, 'a non-negative integer');
   }
   return {
     backend,
     device,
-    isolated: options.isolated === true,
+    isolated,
     queue: resolveQueue(options),
-    native: { guards, strictEvents, cpu: resolveCpuOptions(options.cpu ?? {}, settings) },
+    native: { guards, strictEvents, cpu: resolveCpuOptions(cpu, settings) },
   };
 }
 
 function resolveQueue(options: OpenOptions): QueueOptions {
   const { maxPending = 768, queuePolicy: policy = isMainThread ? 'throw' : 'block' } = options;
   if (!Number.isInteger(maxPending) || maxPending < 1) {
-    throw refuse(`\`maxPending\` is ${maxPending}, expected a positive integer`);
+    throw wrongKind('open', 'maxPending', maxPending, 'a positive integer');
   }
   if (policy !== 'throw' && policy !== 'block') {
     throw refuse(`\`queuePolicy\` is ${String(policy)}, expected throw or block`);

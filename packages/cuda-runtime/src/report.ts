@@ -20,7 +20,7 @@ export interface RuntimeStats {
   readonly bytesPeak: number;
   readonly operations: number;
   readonly graphLaunches: number;
-  /** CPU backend: threads that run operations, as many as have ever run at once. */
+  /** CPU backend: threads that run operations. */
   readonly executorThreads?: number;
   /** CPU backend: threads started for the parallel loops of kernels. */
   readonly parallelThreads?: number;

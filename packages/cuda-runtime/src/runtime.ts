@@ -1,10 +1,12 @@
+import { checkFunction, wrongKind, wrongRuntime } from './arguments/faults.js';
 import type { Device, Module, ModuleSource, Runtime, Stream, StreamRegistry } from './contract.js';
 import { NativeDevice } from './device.js';
 import { parseDeviceInfo } from './device-info.js';
 import { ArgumentError } from './errors/argument-error.js';
-import { BackendMismatchError } from './errors/backend-mismatch-error.js';
+import { describeValue } from './errors/describe-value.js';
 import { DisposedError } from './errors/disposed-error.js';
 import { RaceError } from './errors/race-error.js';
+import { checkSource } from './launch/find-artefacts.js';
 import { loadModule, type NativeModule } from './launch/module.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
@@ -13,6 +15,7 @@ import type { ResolvedOptions } from './open-options.js';
 import { parseRaces } from './races.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { QueueOptions } from './stream/pending-limit.js';
+import { NativeStream } from './stream/stream.js';
 import { NamedStreams } from './stream/stream-registry.js';
 import { NativeTrace } from './trace/trace.js';
 
@@ -48,7 +51,7 @@ export class NativeRuntime implements Runtime {
     this.devices = devices;
     const make = (device: Device, name: string, priority = 0) =>
       ownDevice(devices, device).makeStream({ name, priority }, 'runtime');
-    this.streams = new NamedStreams(() => this.device(), make);
+    this.streams = new NamedStreams(this, make);
     this.trace = new NativeTrace(() => this.use('runtime.trace'));
   }
 
@@ -58,9 +61,9 @@ export class NativeRuntime implements Runtime {
   }
 
   device(index: number = this.#origin.options.device): Device {
-    const device = this.devices[index];
+    const device = Number.isInteger(index) ? this.devices[index] : undefined;
     if (device) return device;
-    const detail = `\`index\` is ${index}, expected 0 … ${this.devices.length - 1}`;
+    const detail = `\`index\` is ${describeValue(index)}, expected 0 … ${this.devices.length - 1}`;
     throw new ArgumentError({ api: 'runtime.device', number: 101, detail });
   }
 
@@ -75,9 +78,9 @@ export class NativeRuntime implements Runtime {
 
   withStream<T>(stream: Stream, body: () => T): T {
     const api = 'runtime.withStream';
-    if (stream.runtime !== this) {
-      throw new BackendMismatchError({ api, detail: '`stream` belongs to another runtime' });
-    }
+    if (!(stream instanceof NativeStream)) throw wrongKind(api, 'stream', stream, 'a stream');
+    if (stream.device?.runtime !== this) throw wrongRuntime(api, 'stream', this);
+    checkFunction(api, 'body', body);
     this.#current.push(stream);
     try {
       return refusePromise(api, body());
@@ -95,6 +98,7 @@ export class NativeRuntime implements Runtime {
   }
 
   withCaptureMode<T>(body: () => T): T {
+    checkFunction('runtime.withCaptureMode', 'body', body);
     this.#captureModes += 1;
     try {
       return refusePromise('runtime.withCaptureMode', body());
@@ -104,6 +108,7 @@ export class NativeRuntime implements Runtime {
   }
 
   async loadModule(source: ModuleSource): Promise<Module> {
+    checkSource(source);
     const key = JSON.stringify(source);
     const known = this.#modules.get(key);
     if (known) return known;
@@ -183,8 +188,12 @@ function listDevices(
 
 function ownDevice(devices: readonly Device[], device: Device): NativeDevice {
   if (device instanceof NativeDevice && devices.includes(device)) return device;
-  const detail = '`device` belongs to another runtime';
-  throw new BackendMismatchError({ api: 'runtime.currentStream', detail });
+  const api = 'runtime.currentStream';
+  const [first] = devices;
+  if (!(device instanceof NativeDevice) || !first) {
+    throw wrongKind(api, 'device', device, 'a device of this runtime');
+  }
+  throw wrongRuntime(api, 'device', first.runtime);
 }
 
 function refusePromise<T>(api: string, result: T): T {

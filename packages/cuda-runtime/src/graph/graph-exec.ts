@@ -1,3 +1,4 @@
+import { wrongKind } from '../arguments/faults.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -34,6 +35,7 @@ export class GraphExec implements Disposable {
   /** Starts all nodes as one operation of `stream` (default: the current stream). */
   launch(stream: LaunchTarget = this.#currentStream()): this {
     const api = 'graphExec.launch';
+    if (typeof stream?.submit !== 'function') throw wrongKind(api, 'stream', stream, 'a stream');
     const { binding } = environment();
     guarded(() => binding.graphLaunch(this.#record.use(api), stream.submit(api)));
     return this;

@@ -1,3 +1,5 @@
+import { wrongKind } from '../arguments/faults.js';
+import { describeValue } from '../errors/describe-value.js';
 import { LaunchConfigError } from '../errors/launch-config-error.js';
 import type { DeviceLimits } from '../limits.js';
 import { commandLayout } from '../native/binding.js';
@@ -19,6 +21,9 @@ export function encodeConfig(
   kernel: KernelAttributes,
   limits: DeviceLimits,
 ): void {
+  if (typeof config !== 'object' || config === null) {
+    throw wrongKind('stream.launch', 'config', config, 'an object with `grid` and `block`');
+  }
   const { words } = block;
   writeDim(words, commandLayout.grid, config.grid, 'grid');
   writeDim(words, commandLayout.block, config.block, 'block');
@@ -27,7 +32,7 @@ export function encodeConfig(
   const shared = config.sharedBytes ?? 0;
   if (!Number.isInteger(shared) || shared < 0 || shared > limits.sharedBytesPerBlockOptIn) {
     throw refuse(
-      `\`sharedBytes\` is ${shared}, expected 0 … ${limits.sharedBytesPerBlockOptIn} on this device`,
+      `\`sharedBytes\` is ${describeValue(shared)}, expected 0 … ${limits.sharedBytesPerBlockOptIn} on this device`,
     );
   }
   words[commandLayout.sharedBytes] = shared;
@@ -51,7 +56,7 @@ function encodeFlags(words: Int32Array, config: LaunchConfig, kernel: KernelAttr
   }
   if (config.priority !== undefined) {
     if (!Number.isInteger(config.priority)) {
-      throw refuse(`\`priority\` is ${config.priority}, expected an integer`);
+      throw refuse(`\`priority\` is ${describeValue(config.priority)}, expected an integer`);
     }
     words[commandLayout.priority] = config.priority;
     bits |= flags.priority;
@@ -108,7 +113,7 @@ function checkBlock(words: Int32Array, kernel: KernelAttributes, limits: DeviceL
 // Sizes that are no 32-bit integers become 0, which every check refuses.
 function writeDim(words: Int32Array, at: number, dim: Dim3, argument: string): void {
   if (typeof dim !== 'object' || dim === null) {
-    throw refuse(`\`${argument}\` is ${String(dim)}, expected [x, y, z] or { x, y, z }`);
+    throw refuse(`\`${argument}\` is ${describeValue(dim)}, expected [x, y, z] or { x, y, z }`);
   }
   const isTuple = isArray(dim);
   words[at] = whole(isTuple ? dim[0] : dim.x);

@@ -2,9 +2,25 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkOptions, wrongKind } from '../arguments/faults.js';
 import type { ModuleSource } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
+
+/** @throws ArgumentError unless it names a manifest, or a package and a file of it */
+export function checkSource(source: ModuleSource): void {
+  const api = 'runtime.loadModule';
+  checkOptions(api, 'source', source);
+  const wanted: Readonly<Record<string, unknown>> =
+    'manifest' in source
+      ? { manifest: source.manifest }
+      : { package: source.package, from: source.from };
+  for (const [name, value] of Object.entries(wanted)) {
+    if (typeof value !== 'string') throw wrongKind(api, `source.${name}`, value, 'text');
+  }
+  if ('manifest' in source || URL.canParse(source.from, 'none:')) return;
+  throw wrongKind(api, 'source.from', source.from, 'a file URL');
+}
 
 /**
  * The manifest of a kernel package: the local build first, then the platform package.

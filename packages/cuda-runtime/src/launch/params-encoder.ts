@@ -1,7 +1,9 @@
+import { wrongKind } from '../arguments/faults.js';
 import type { Device, DeviceBuffer, KernelParams, ParamValue } from '../contract.js';
 import type { DType } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
+import { describeValue } from '../errors/describe-value.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
 import { NativeBuffer } from '../memory/buffer.js';
 import { TensorView } from '../memory/tensor.js';
@@ -98,6 +100,9 @@ export class ParamsEncoder {
   }
 
   #wrongFields(params: KernelParams): ArgumentError {
+    if (typeof params !== 'object' || params === null) {
+      return wrongKind('stream.launch', 'params', params, 'an object with a value for each field');
+    }
     const names = this.#layout.fields.map((field) => field.name);
     const missing = names.filter((name) => !(name in params));
     const unknown = Object.keys(params).filter((name) => !names.includes(name));
@@ -118,10 +123,12 @@ export class ParamsEncoder {
     params: KernelParams,
   ): ArgumentError {
     if (value === undefined) return this.#wrongFields(params);
-    return this.#refuse(`\`${name}\` is ${describeValue(value)}, expected ${expected}`);
+    return this.#refuse(`\`${name}\` is ${describeParam(value)}, expected ${expected}`);
   }
 
-  #wrongDevice(name: string, actual: Device, expected: Device): Error {
+  #wrongDevice(name: string, actual: Device | undefined, expected: Device): Error {
+    if (actual === undefined)
+      return this.#refuse(`\`${name}\` is no tensor or buffer of this package`);
     if (actual.runtime !== expected.runtime) {
       return new BackendMismatchError({
         api: 'stream.launch',
@@ -152,8 +159,8 @@ function toBufferField(field: ParamField, index: number): BufferField {
   return { name, index, dtypes: dtype, isOptional: optional };
 }
 
-function describeValue(value: ParamValue): string {
+function describeParam(value: ParamValue): string {
   if (value instanceof TensorView) return value.describe();
   if (value instanceof NativeBuffer) return `a buffer of ${value.bytes} bytes`;
-  return typeof value === 'bigint' ? `${value}n` : String(value);
+  return describeValue(value);
 }

@@ -1,6 +1,6 @@
+import { wrongKind, wrongRuntime } from '../arguments/faults.js';
 import type { Device, Memory } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
-import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
 import type { Handle } from '../native/binding.js';
 import { NativeBuffer } from './buffer.js';
 import { HostBuffer } from './host-buffer.js';
@@ -23,8 +23,10 @@ export function placeOf(api: string, argument: string, memory: Memory, device: D
       const detail = `\`${argument}\` ${memory.describe()} is not contiguous`;
       throw new ArgumentError({ api, detail, hint: 'Copy row by row, or make it contiguous' });
     }
-    checkDevice(api, argument, memory.device, device);
-    const handle = memory.buffer.use(api);
+    const { buffer } = memory;
+    if (!(buffer instanceof NativeBuffer)) throw notMemory(api, argument, memory);
+    checkDevice(api, argument, buffer.device, device);
+    const handle = buffer.use(api);
     return { handle, offset: memory.byteOffset, bytes: memory.bytes };
   }
   if (memory instanceof NativeBuffer) {
@@ -34,19 +36,25 @@ export function placeOf(api: string, argument: string, memory: Memory, device: D
   if (memory instanceof HostBuffer) {
     return { handle: memory.use(api), offset: 0, bytes: memory.bytes };
   }
-  const detail = `\`${argument}\` is ${typeof memory}, expected a tensor or a buffer`;
-  throw new ArgumentError({ api, detail });
+  throw notMemory(api, argument, memory);
 }
 
-function checkDevice(api: string, argument: string, actual: Device, expected: Device): void {
+function notMemory(api: string, argument: string, value: unknown): ArgumentError {
+  return wrongKind(api, argument, value, 'a tensor or a buffer');
+}
+
+function checkDevice(
+  api: string,
+  argument: string,
+  actual: Device | undefined,
+  expected: Device | undefined,
+): void {
   if (actual === expected) return;
+  if (expected === undefined) throw wrongKind(api, 'this', expected, 'a stream');
+  if (actual === undefined) throw notMemory(api, argument, actual);
   if (actual.runtime === expected.runtime) {
     const detail = `\`${argument}\` is on device ${actual.index}, the stream on ${expected.index}`;
     throw new ArgumentError({ api, detail });
   }
-  throw new BackendMismatchError({
-    api,
-    detail: `\`${argument}\` belongs to another runtime (${actual.runtime.backend})`,
-    hint: 'Use memory and streams of one runtime',
-  });
+  throw wrongRuntime(api, argument, expected.runtime);
 }

@@ -1,6 +1,8 @@
+import { wrongKind } from '../arguments/faults.js';
 import type * as contract from '../contract.js';
 import { type DType, dtypeBytes, isDType } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
+import { describeValue } from '../errors/describe-value.js';
 import { contiguousStrides, elementsOf, resolveShape } from './shape.js';
 
 /** A view of device memory: buffer, element type, shape, strides and byte offset. */
@@ -20,7 +22,9 @@ export const Tensor = {
     dtype: DType,
     options: contract.AllocOptions = {},
   ): Tensor {
-    const checked = checkShape('Tensor.allocate', shape, dtype);
+    const api = 'Tensor.allocate';
+    if (typeof device?.alloc !== 'function') throw wrongKind(api, 'device', device, 'a device');
+    const checked = checkShape(api, shape, dtype);
     const buffer = device.alloc(elementsOf(checked) * dtypeBytes(dtype), options);
     return new TensorView(buffer, checked, dtype, { owns: true });
   },
@@ -35,8 +39,13 @@ export const Tensor = {
     dtype: DType,
     layout: TensorLayout = {},
   ): Tensor {
-    const checked = checkShape('Tensor.of', shape, dtype);
-    const tensor = new TensorView(buffer, checked, dtype, { ...layout, owns: false });
+    const api = 'Tensor.of';
+    if (typeof buffer?.bytes !== 'number') throw wrongKind(api, 'buffer', buffer, 'a buffer');
+    const checked = checkShape(api, shape, dtype);
+    const { strides, byteOffset = 0 } = layout;
+    const own = strides && copyOf(api, 'strides', strides);
+    const place = { strides: own, byteOffset, owns: false };
+    const tensor = new TensorView(buffer, checked, dtype, place);
     checkPlace(tensor);
     return tensor;
   },
@@ -53,6 +62,12 @@ export interface TensorLayout {
   readonly strides?: readonly number[];
   /** Bytes from the start of the buffer; default 0. */
   readonly byteOffset?: number;
+}
+
+interface TensorPlace {
+  readonly strides?: readonly number[] | undefined;
+  readonly byteOffset?: number;
+  readonly owns: boolean;
 }
 
 /** The one implementation of `Tensor`. */
@@ -72,7 +87,7 @@ export class TensorView implements contract.Tensor {
     buffer: contract.DeviceBuffer,
     shape: readonly number[],
     dtype: DType,
-    { strides, byteOffset = 0, owns }: TensorLayout & { owns: boolean },
+    { strides, byteOffset = 0, owns }: TensorPlace,
   ) {
     const dense = contiguousStrides(shape);
     this.buffer = buffer;
@@ -99,6 +114,7 @@ export class TensorView implements contract.Tensor {
     if (!this.isContiguous) {
       throw argument('tensor.view', `the tensor ${this.describe()} is not contiguous`);
     }
+    if (!Array.isArray(shape)) throw wrongKind('tensor.view', 'shape', shape, 'an array');
     const resolved = resolveShape(shape, this.elements);
     if (!resolved) {
       const detail = `[${shape}] does not hold the ${this.elements} elements of ${this.describe()}`;
@@ -143,24 +159,46 @@ export class TensorView implements contract.Tensor {
 
 /** A copy of the shape. @throws ArgumentError naming shape or dtype */
 export function checkShape(api: string, shape: readonly number[], dtype: DType): readonly number[] {
-  if (!isDType(dtype)) throw argument(api, `\`dtype\` is ${String(dtype)}, not an element type`);
-  for (const size of shape) {
+  if (!isDType(dtype))
+    throw argument(api, `\`dtype\` is ${describeValue(dtype)}, not an element type`);
+  const own = copyOf(api, 'shape', shape);
+  for (const size of own) {
     if (!Number.isSafeInteger(size) || size < 0) {
-      throw argument(api, `\`shape\` is [${shape}], expected non-negative integers`);
+      const sizes = own.map(describeValue).join(',');
+      throw argument(api, `\`shape\` is [${sizes}], expected non-negative integers`);
     }
   }
-  return shape.slice(); // the caller may change its array; freezing would cost a third of a tensor
+  return own;
+}
+
+/**
+ * Shape and strides are read-only in TypeScript only, and kernels trust them. Launches check the
+ * memory that the tensor said it has, so it must still say that.
+ * @throws ArgumentError
+ */
+export function checkUnchanged(tensor: contract.Tensor): void {
+  if (!(tensor instanceof TensorView)) return;
+  if (elementsOf(tensor.shape) === tensor.elements && spanOf(tensor) === tensor.spanBytes) return;
+  const detail = `the tensor was changed after it was made, to ${tensor.describe()} with strides [${tensor.strides}]`;
+  const hint = 'Make another tensor with `view`, `slice` or `Tensor.of`';
+  throw new ArgumentError({ api: 'tensor', detail, hint });
+}
+
+// The caller may change its array; freezing would cost a third of a tensor.
+function copyOf(api: string, name: string, sizes: readonly number[]): readonly number[] {
+  if (!Array.isArray(sizes)) throw wrongKind(api, name, sizes, 'an array of integers');
+  return sizes.slice();
 }
 
 function checkPlace(tensor: TensorView): void {
   const { buffer, byteOffset, strides, shape, spanBytes, dtype } = tensor;
   if (strides.length !== shape.length || !strides.every(isStride)) {
-    const detail = `\`strides\` is [${strides}], expected ${shape.length} non-negative integers`;
+    const detail = `\`strides\` is [${strides.map(describeValue)}], expected ${shape.length} non-negative integers`;
     throw argument('Tensor.of', detail);
   }
   const isAligned = Number.isSafeInteger(byteOffset) && byteOffset % dtypeBytes(dtype) === 0;
   if (!isAligned || byteOffset < 0) {
-    const detail = `\`byteOffset\` is ${byteOffset}, expected a multiple of ${dtypeBytes(dtype)}`;
+    const detail = `\`byteOffset\` is ${describeValue(byteOffset)}, expected a multiple of ${dtypeBytes(dtype)}`;
     throw argument('Tensor.of', detail);
   }
   if (byteOffset + spanBytes > buffer.bytes) {
@@ -187,7 +225,10 @@ function isDense(
 function spanOf(tensor: TensorView): number {
   if (tensor.elements === 0) return 0;
   let last = 0;
-  for (const [dim, size] of tensor.shape.entries()) last += (size - 1) * (tensor.strides[dim] ?? 0);
+  const { shape, strides } = tensor;
+  for (let dim = 0; dim < shape.length; dim += 1) {
+    last += ((shape[dim] ?? 1) - 1) * (strides[dim] ?? 0);
+  }
   return (last + 1) * dtypeBytes(tensor.dtype);
 }
 

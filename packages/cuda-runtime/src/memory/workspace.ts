@@ -1,3 +1,4 @@
+import { checkText, wrongKind } from '../arguments/faults.js';
 import type { Device, DeviceBuffer, TensorAllocator } from '../contract.js';
 import { type DType, dtypeBytes } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
@@ -42,11 +43,13 @@ export class Workspace implements TensorAllocator, Disposable {
   #isDisposed = false;
 
   constructor(device: Device, options: WorkspaceOptions = {}) {
+    const api = 'new Workspace';
     const { label = 'workspace', chunkBytes = 16 * 2 ** 20 } = options;
     if (!Number.isSafeInteger(chunkBytes) || chunkBytes <= 0) {
-      const detail = `\`chunkBytes\` is ${chunkBytes}, expected a positive integer`;
-      throw new ArgumentError({ api: 'new Workspace', detail });
+      throw wrongKind(api, 'chunkBytes', chunkBytes, 'a positive integer');
     }
+    if (typeof device?.alloc !== 'function') throw wrongKind(api, 'device', device, 'a device');
+    checkText(api, 'label', label);
     this.device = device;
     this.label = label;
     this.#chunkBytes = roundUp(chunkBytes);

@@ -36,8 +36,9 @@ export class Completions {
         if (error === undefined) resolve();
         else reject(error);
       };
-      this.#remember(token, settle);
+      // First: what throws here must leave nothing that holds the process.
       signal?.addEventListener('abort', giveUp, { once: true });
+      this.#remember(token, settle);
       try {
         start(token);
       } catch (error) {

@@ -19,7 +19,12 @@ export function setLeakWarnings(on: boolean): void {
 // The safety net for forgotten objects. `release` drops a reference and never waits: what work or a
 // graph still uses stays (docs/lifetimes.md).
 const forgotten = new FinalizationRegistry<Held>(({ handle, what, stack }) => {
-  environment().binding.release(handle);
+  try {
+    environment().binding.release(handle);
+  } catch (error) {
+    // A wrapper that somebody made with a number of his own must not end the process.
+    process.emitWarning(`${what} could not be released: ${String(fromNative(error))}`);
+  }
   if (stack) process.emitWarning(`${what} was collected undisposed`, { detail: stack });
 });
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Device, Stream, Tensor } from '../contract.js';
+import type { Device, DeviceBuffer, Stream, Tensor } from '../contract.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import { Tensor as Tensors } from '../memory/tensor.js';
 import { ArgumentChecks } from './argument-checks.js';
 import { OperationError } from './operation-error.js';
 import type { TensorRule } from './tensor-fault.js';
@@ -89,6 +91,23 @@ test.each<[string, Tensor, TensorRule, new (...facts: never[]) => Error, string]
   expect(check).toThrow(message);
 });
 
+test.each<[string, (tensor: Tensor) => void]>([
+  ['shape', (given) => Object.assign(given.shape, [1000])],
+  ['strides', (given) => Object.assign(given.strides, [1e9])],
+])('a tensor whose %s were written to is refused', (_, change) => {
+  const buffer = { bytes: 64, device } as DeviceBuffer;
+  for (const strides of [
+    [4, 1],
+    [8, 1],
+  ]) {
+    const given = Tensors.of(buffer, [2, 4], 'f32', { strides });
+    checks.tensor('x', given, rows);
+    change(given);
+    expect(() => checks.tensor('x', given, rows)).toThrow(ArgumentError);
+    expect(() => checks.tensor('x', given, rows)).toThrow(/was changed after it was made/);
+  }
+});
+
 test('checks sizes and numbers', () => {
   expect(checks.size('x', tensor([3, 4]), 1, 'heads')).toBe(4);
   expect(() => checks.size('x', tensor([3, 0]), 1, 'heads')).toThrow(
@@ -111,4 +130,14 @@ test('the errors carry code, operation, argument and the marker of their package
   expect(error).toBeInstanceOf(ArgumentRangeError);
   expect(marker in error).toBe(true);
   expect(new ShapeError('op', '', 'failed.').message).toBe('op: failed.');
+});
+
+test('tells two runtimes apart that use the same device', () => {
+  const name = 'cpu';
+  const stream = { device: { name, runtime: { backend: 'cpu' } } } as unknown as Stream;
+  const there = { name, runtime: { backend: 'cpu' } } as unknown as Device;
+  const call = new ArgumentChecks({ operation: 'op', stream, errors });
+  const check = () => call.tensor('x', tensor([3, 4], undefined, { device: there }), matrix);
+  expect(check).toThrow(DeviceError);
+  expect(check).toThrow('op: x belongs to another runtime than the stream: it is on cpu of that');
 });

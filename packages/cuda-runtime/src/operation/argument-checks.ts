@@ -81,6 +81,13 @@ function describeFault(
   const received = `[${tensor.shape.join(', ')}]`;
   switch (fault) {
     case 'device':
+      if (tensor.device.runtime !== stream.device.runtime) {
+        return (
+          `belongs to another runtime than the stream: it is on ${tensor.device.name} of that ` +
+          `runtime, the stream on ${stream.device.name} of its own. ` +
+          'Use a tensor and a stream of one runtime.'
+        );
+      }
       return (
         `is on ${tensor.device.name}, but the stream is on ${stream.device.name}. ` +
         'Use a tensor and a stream of one device and one runtime.'

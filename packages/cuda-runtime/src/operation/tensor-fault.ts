@@ -1,5 +1,6 @@
 import type { Device, Tensor } from '../contract.js';
 import type { DType } from '../dtype.js';
+import { checkUnchanged } from '../memory/tensor.js';
 
 /** What an operation asks of a tensor argument. */
 export interface TensorRule {
@@ -17,13 +18,17 @@ export interface TensorRule {
 /** The first respect in which a tensor breaks its rule. */
 export type TensorFault = 'device' | 'dtype' | 'shape' | 'layout';
 
-/** What is wrong with `tensor` as an argument on `device`; undefined = nothing. Makes no texts. */
+/**
+ * What is wrong with `tensor` as an argument on `device`; undefined = nothing. Makes no texts.
+ * @throws ArgumentError for a tensor whose shape or strides were written to
+ */
 export function tensorFault(
   tensor: Tensor,
   rule: TensorRule,
   device: Device,
 ): TensorFault | undefined {
   if (tensor.device !== device) return 'device';
+  checkUnchanged(tensor);
   if (!rule.dtypes.includes(tensor.dtype)) return 'dtype';
   if (rule.shape && !hasShape(tensor, rule.shape)) return 'shape';
   return hasLayout(tensor, rule.layout ?? 'contiguous') ? undefined : 'layout';

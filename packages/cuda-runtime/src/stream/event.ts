@@ -1,3 +1,4 @@
+import { checkSignal, type OwningRuntime, wrongKind, wrongRuntime } from '../arguments/faults.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -12,12 +13,12 @@ export type EventState = (typeof states)[number];
 export class Event implements Disposable {
   /** Whether `elapsedMs` can use it. */
   readonly timing: boolean;
-  /** The runtime that it belongs to; compared by identity only. */
-  readonly owner: object;
+  /** The runtime that it belongs to. */
+  readonly owner: OwningRuntime;
   readonly #record: NativeRecord;
 
   /** @internal Made by `device.createEvent` or `stream.record`. */
-  constructor(owner: object, handle: Handle, timing: boolean) {
+  constructor(owner: OwningRuntime, handle: Handle, timing: boolean) {
     this.owner = owner;
     this.timing = timing;
     this.#record = new NativeRecord(this, handle, 'event');
@@ -30,10 +31,14 @@ export class Event implements Disposable {
 
   /**
    * Milliseconds from `start` to `end`; negative if they are in the other order.
-   * @throws EventStateError if one is not recorded, has no timing, is not complete or is stale
+   * @throws EventStateError if one is not recorded, has no timing, is not complete or is stale;
+   * BackendMismatchError for events of two runtimes
    */
   static elapsedMs(start: Event, end: Event): number {
     const api = 'Event.elapsedMs';
+    if (!(start instanceof Event)) throw wrongKind(api, 'start', start, 'an event');
+    if (!(end instanceof Event)) throw wrongKind(api, 'end', end, 'an event');
+    if (start.owner !== end.owner) throw wrongRuntime(api, 'end', start.owner);
     return guarded(() => environment().binding.eventElapsedMs(start.use(api), end.use(api)));
   }
 
@@ -50,6 +55,7 @@ export class Event implements Disposable {
 
   /** Resolves when complete. */
   async done(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    checkSignal('event.done', options);
     const handle = this.use('event.done');
     const { binding, completions } = environment();
     await completions.wait(

@@ -1,3 +1,4 @@
+import { checkFunction, wrongKind } from '../arguments/faults.js';
 import type { Stream } from '../contract.js';
 import { suppress } from '../errors/suppress.js';
 
@@ -17,6 +18,7 @@ export interface ForkJoinOptions {
  * Runs branches beside the main stream: each waits for `main`, the bodies submit, then `main` waits
  * for each. The join happens also when a body throws; the first error is thrown, later ones are in
  * its `suppressed`.
+ * @throws ArgumentError before anything is submitted, for what is no stream or no function
  */
 export function forkJoin(
   main: Stream,
@@ -24,6 +26,7 @@ export function forkJoin(
   mainBody?: () => void,
   options: ForkJoinOptions = {},
 ): void {
+  checkBranches(main, branches, mainBody);
   const errors: unknown[] = [];
   const attempt = (step: () => void): boolean => {
     try {
@@ -54,6 +57,23 @@ export function withAlt(
   options?: ForkJoinOptions,
 ): void {
   forkJoin(main, [[alt, altBody]], mainBody, options);
+}
+
+function checkBranches(main: Stream, branches: readonly Branch[], mainBody: unknown): void {
+  const api = 'forkJoin';
+  checkStream(api, 'main', main);
+  if (!Array.isArray(branches)) throw wrongKind(api, 'branches', branches, 'an array');
+  for (const [index, branch] of branches.entries()) {
+    const name = `branches[${index}]`;
+    if (!Array.isArray(branch)) throw wrongKind(api, name, branch, '[stream, body]');
+    checkStream(api, `${name}[0]`, branch[0]);
+    checkFunction(api, `${name}[1]`, branch[1]);
+  }
+  if (mainBody !== undefined) checkFunction(api, 'mainBody', mainBody);
+}
+
+function checkStream(api: string, argument: string, stream: Stream): void {
+  if (typeof stream?.waitStream !== 'function') throw wrongKind(api, argument, stream, 'a stream');
 }
 
 function bodiesOf(

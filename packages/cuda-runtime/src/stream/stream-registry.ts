@@ -1,5 +1,8 @@
-import type { Device, Stream, StreamRegistry } from '../contract.js';
+import { wrongKind, wrongRuntime } from '../arguments/faults.js';
+import type { Device, Runtime, Stream, StreamRegistry } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
+import { describeValue } from '../errors/describe-value.js';
+import { NativeStream } from './stream.js';
 
 interface Entry {
   readonly stream: Stream;
@@ -12,11 +15,11 @@ export type MakeStream = (device: Device, name: string, priority: number | undef
 /** The one implementation of `StreamRegistry`. */
 export class NamedStreams implements StreamRegistry {
   readonly #entries = new Map<string, Entry>();
-  readonly #defaultDevice: () => Device;
+  readonly #runtime: Runtime;
   readonly #make: MakeStream;
 
-  constructor(defaultDevice: () => Device, make: MakeStream) {
-    this.#defaultDevice = defaultDevice;
+  constructor(runtime: Runtime, make: MakeStream) {
+    this.#runtime = runtime;
     this.#make = make;
   }
 
@@ -24,8 +27,8 @@ export class NamedStreams implements StreamRegistry {
     name: string,
     options: { readonly device?: Device; readonly priority?: number } = {},
   ): Stream {
-    const { device = this.#defaultDevice(), priority } = options;
-    const key = keyOf('streams.get', device, name);
+    const { device = this.#runtime.device(), priority } = options;
+    const key = this.#keyOf('streams.get', device, name);
     const known = this.#entries.get(key);
     if (!known) {
       const stream = this.#make(device, name, priority);
@@ -43,20 +46,30 @@ export class NamedStreams implements StreamRegistry {
   }
 
   set(name: string, stream: Stream): void {
-    const key = keyOf('streams.set', stream.device, name);
+    const api = 'streams.set';
+    if (!(stream instanceof NativeStream)) throw wrongKind(api, 'stream', stream, 'a stream');
+    if (stream.device?.runtime !== this.#runtime) throw wrongRuntime(api, 'stream', this.#runtime);
+    const key = this.#keyOf(api, stream.device, name);
     this.#entries.set(key, { stream, priority: stream.priority });
   }
 
-  has(name: string, device: Device = this.#defaultDevice()): boolean {
-    return this.#entries.has(keyOf('streams.has', device, name));
+  has(name: string, device: Device = this.#runtime.device()): boolean {
+    return this.#entries.has(this.#keyOf('streams.has', device, name));
   }
 
   names(): readonly string[] {
     return [...new Set([...this.#entries.keys()].map((key) => key.slice(key.indexOf(':') + 1)))];
   }
-}
 
-function keyOf(api: string, device: Device, name: string): string {
-  if (typeof name === 'string' && name !== '') return `${device.index}:${name}`;
-  throw new ArgumentError({ api, detail: '`name` is empty, expected the role of the stream' });
+  #keyOf(api: string, device: Device, name: string): string {
+    if (!this.#runtime.devices.includes(device)) {
+      const isDevice = Number.isInteger(device?.index);
+      if (isDevice) throw wrongRuntime(api, 'device', this.#runtime);
+      throw wrongKind(api, 'device', device, 'a device of this runtime');
+    }
+    if (typeof name === 'string' && name !== '') return `${device.index}:${name}`;
+    const given = name === '' ? 'empty' : describeValue(name);
+    const detail = `\`name\` is ${given}, expected the role of the stream`;
+    throw new ArgumentError({ api, detail });
+  }
 }

@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { checkSignal } from '../arguments/faults.js';
 import type { Stream, WaitOptions } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { DeadlockError } from '../errors/deadlock-error.js';
+import { describeValue } from '../errors/describe-value.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 
 /** `stream.synchronize`. */
 export async function synchronize(stream: Stream, options: WaitOptions): Promise<void> {
   const api = 'stream.synchronize';
+  checkSignal(api, options);
   const handle = stream.use(api);
   if (options.timeoutMs !== undefined) checkTimeout(api, options.timeoutMs);
   const { binding, completions } = environment();
@@ -30,7 +33,7 @@ export function synchronizeSync(stream: Stream, timeoutMs: number | undefined): 
 /** `stream.ready`. The count is ours, so asking for it every millisecond costs no driver call. */
 export async function waitUntilBelow(stream: Stream, below: number): Promise<void> {
   if (!Number.isInteger(below) || below < 1) {
-    const detail = `\`below\` is ${below}, expected a positive integer`;
+    const detail = `\`below\` is ${describeValue(below)}, expected a positive integer`;
     throw new ArgumentError({ api: 'stream.ready', detail });
   }
   while (stream.pending >= below) await delay(1);
@@ -40,8 +43,9 @@ export async function waitUntilBelow(stream: Stream, below: number): Promise<voi
 const longestTimerMs = 2 ** 31 - 1;
 
 function checkTimeout(api: string, timeoutMs: number): number {
-  if (timeoutMs >= 0 && timeoutMs <= Number.MAX_SAFE_INTEGER) return timeoutMs;
-  const detail = `\`timeoutMs\` is ${timeoutMs}, expected milliseconds, 0 or more`;
+  const isTime = typeof timeoutMs === 'number' && timeoutMs >= 0;
+  if (isTime && timeoutMs <= Number.MAX_SAFE_INTEGER) return timeoutMs;
+  const detail = `\`timeoutMs\` is ${describeValue(timeoutMs)}, expected milliseconds, 0 or more`;
   throw new ArgumentError({ api, detail, hint: 'Leave it out to wait for ever' });
 }
 

@@ -1,3 +1,4 @@
+import { checkFunction, wrongKind, wrongRuntime } from '../arguments/faults.js';
 import type {
   Device,
   DeviceBuffer,
@@ -10,11 +11,11 @@ import type {
   WaitOptions,
 } from '../contract.js';
 import type { DType } from '../dtype.js';
-import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
 import { fromNative } from '../errors/from-native.js';
 import { NotOwnerError } from '../errors/not-owner-error.js';
 import type { CaptureOptions } from '../graph/capture-options.js';
 import type { Graph } from '../graph/graph.js';
+import { NativeKernel } from '../launch/kernel.js';
 import type { LaunchConfig } from '../launch/launch-config.js';
 import { Tensor as TensorFactory } from '../memory/tensor.js';
 import type { Handle } from '../native/binding.js';
@@ -28,7 +29,7 @@ import {
   endCapture,
   noteCallback,
 } from './capture-state.js';
-import type { Event } from './event.js';
+import { Event } from './event.js';
 import { PendingLimit, type QueueOptions } from './pending-limit.js';
 import { synchronize, synchronizeSync, waitUntilBelow } from './stream-waits.js';
 import { copy, fill, read, write } from './transfers.js';
@@ -78,7 +79,7 @@ export class NativeStream implements Stream {
   record(event?: Event, options: { readonly external?: boolean } = {}): Event {
     const api = 'stream.record';
     const target = event ?? this.device.createEvent();
-    this.#checkRuntime(api, 'event', target.owner);
+    this.#checkEvent(api, target);
     const { binding } = environment();
     guarded(() => binding.eventRecord(target.use(api), this.use(api), options.external === true));
     return target;
@@ -86,7 +87,7 @@ export class NativeStream implements Stream {
 
   wait(event: Event, options: { readonly external?: boolean } = {}): this {
     const api = 'stream.wait';
-    this.#checkRuntime(api, 'event', event.owner);
+    this.#checkEvent(api, event);
     const { binding } = environment();
     guarded(() => binding.eventWait(event.use(api), this.use(api), options.external === true));
     return this;
@@ -95,12 +96,16 @@ export class NativeStream implements Stream {
   waitStream(other: Stream): this {
     const api = 'stream.waitStream';
     if (other === this) return this;
-    this.#checkRuntime(api, 'other', other.runtime);
+    if (!(other instanceof NativeStream)) throw wrongKind(api, 'other', other, 'a stream');
+    if (other.device?.runtime !== this.runtime) throw wrongRuntime(api, 'other', this.runtime);
     guarded(() => environment().binding.streamWaitStream(this.use(api), other.use(api)));
     return this;
   }
 
   launch(kernel: Kernel, config: LaunchConfig, params: KernelParams): this {
+    if (!(kernel instanceof NativeKernel)) {
+      throw wrongKind('stream.launch', 'kernel', kernel, 'a kernel of `module.kernel`');
+    }
     const handle = this.submit('stream.launch');
     const kernelHandle = kernel.encode(this, config, params);
     try {
@@ -135,6 +140,7 @@ export class NativeStream implements Stream {
   }
 
   notify(callback: () => void): this {
+    checkFunction('stream.notify', 'callback', callback);
     const handle = this.submit('stream.notify');
     const isCapturing = this.captureStatus === 'active';
     const { binding, completions } = environment();
@@ -208,13 +214,9 @@ export class NativeStream implements Stream {
     this.#record.release();
   }
 
-  #checkRuntime(api: string, argument: string, owner: object): void {
-    if (owner === this.runtime) return;
-    throw new BackendMismatchError({
-      api,
-      detail: `\`${argument}\` belongs to another runtime`,
-      hint: 'Use streams and events of one runtime',
-    });
+  #checkEvent(api: string, event: Event): void {
+    if (!(event instanceof Event)) throw wrongKind(api, 'event', event, 'an event');
+    if (event.owner !== this.runtime) throw wrongRuntime(api, 'event', this.runtime);
   }
 
   #owned(): NotOwnerError {

@@ -1,6 +1,7 @@
 import type { DeviceBuffer, Memory, Stream, Tensor } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
-import { bytesOf, checkView } from '../memory/host-copy.js';
+import { describeValue } from '../errors/describe-value.js';
+import { bytesOf, viewBytes } from '../memory/host-copy.js';
 import { placeOf } from '../memory/place.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -17,7 +18,10 @@ export function copy(stream: Stream, destination: Memory, source: Memory, bytes?
   const count = bytes ?? to.bytes;
   const most = Math.min(to.bytes, from.bytes);
   if (!Number.isSafeInteger(count) || count < 0 || count > most) {
-    throw new ArgumentError({ api, detail: `\`bytes\` is ${count}, expected 0 … ${most}` });
+    throw new ArgumentError({
+      api,
+      detail: `\`bytes\` is ${describeValue(count)}, expected 0 … ${most}`,
+    });
   }
   const handle = stream.submit(api);
   guarded(() =>
@@ -29,7 +33,10 @@ export function copy(stream: Stream, destination: Memory, source: Memory, bytes?
 export function fill(stream: Stream, destination: Tensor | DeviceBuffer, byte: number): void {
   const api = 'stream.fill';
   if (!Number.isInteger(byte) || byte < 0 || byte > 255) {
-    throw new ArgumentError({ api, detail: `\`byte\` is ${byte}, expected 0 … 255` });
+    throw new ArgumentError({
+      api,
+      detail: `\`byte\` is ${describeValue(byte)}, expected 0 … 255`,
+    });
   }
   const to = placeOf(api, 'destination', destination, stream.device);
   const handle = stream.submit(api);
@@ -43,9 +50,9 @@ export function write(
   source: ArrayBufferView,
 ): void {
   const api = 'stream.write';
-  checkView(api, 'source', source);
+  const bytes = viewBytes(api, 'source', source);
   const to = placeOf(api, 'destination', destination, stream.device);
-  checkSize(api, 'source', source.byteLength, 'destination', destination, to.bytes);
+  checkSize(api, 'source', bytes, 'destination', destination, to.bytes);
   const handle = stream.submit(api);
   guarded(() => environment().binding.write(handle, to.handle, to.offset, bytesOf(source)));
 }
@@ -57,9 +64,8 @@ export async function read(
   destination: ArrayBufferView,
 ): Promise<void> {
   const api = 'stream.read';
-  checkView(api, 'destination', destination);
+  const bytes = viewBytes(api, 'destination', destination);
   const from = placeOf(api, 'source', source, stream.device);
-  const bytes = destination.byteLength;
   checkSize(api, 'destination', bytes, 'source', source, from.bytes);
   const handle = stream.submit(api);
   const { binding, completions } = environment();
@@ -68,8 +74,8 @@ export async function read(
     staged = token;
     guarded(() => binding.read(handle, from.handle, from.offset, bytes, token));
   });
-  if (destination.byteLength !== bytes) {
-    const detail = '`destination` was detached or resized while the copy was under way';
+  if (viewBytes(api, 'destination', destination) !== bytes) {
+    const detail = '`destination` was resized while the copy was under way';
     throw new ArgumentError({ api, detail });
   }
   guarded(() => binding.takeStaged(staged, bytesOf(destination)));

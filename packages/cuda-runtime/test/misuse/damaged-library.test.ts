@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { KernelImageError, open, type Runtime } from '../src/index.js';
+import { KernelImageError, open, type Runtime } from '../../src/index.js';
 
-const built = fileURLToPath(new URL('../build/Release/test_kernels/', import.meta.url));
+const built = fileURLToPath(new URL('../../build/Release/test_kernels/', import.meta.url));
 const name = 'libtest_kernels_cpu.so';
 const whole = readFileSync(join(built, name));
 let runtime: Runtime;

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { describeValue } from './describe-value.js';
+
+const hostile = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error('trap');
+    },
+  },
+);
+
+test.each<[unknown, string]>([
+  [undefined, 'undefined'],
+  [null, 'null'],
+  [Number.NaN, 'NaN'],
+  ['text', 'text'],
+  [5n, '5n'],
+  [Symbol('a'), 'Symbol(a)'],
+  [() => 1, 'a function'],
+  [[1, 2], 'an array of 2'],
+  [new Map(), 'an object (Map)'],
+  [Object.create(null), 'an object'],
+  [hostile, 'an object'],
+])('%# is described', (value, text) => {
+  expect(describeValue(value)).toBe(text);
+});
