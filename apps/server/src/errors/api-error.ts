@@ -10,6 +10,9 @@ function typeOf(status: number): string {
   return status >= 500 ? 'server_error' : 'invalid_request_error';
 }
 
+/** Nginx's status for a client that left; only logs and metrics see it. */
+export const clientClosedRequest = 499;
+
 /** The facts of an {@link ApiError}. */
 export interface ApiErrorFacts {
   readonly status: number;

@@ -1,3 +1,3 @@
-export { ApiError, type ApiErrorFacts } from './api-error.js';
+export { ApiError, type ApiErrorFacts, clientClosedRequest } from './api-error.js';
 export { ExitError, exitCodes } from './exit-error.js';
 export { ServerError } from './server-error.js';

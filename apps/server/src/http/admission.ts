@@ -1,13 +1,10 @@
 import type { FastifyReply } from 'fastify';
-import { ApiError } from '../errors/index.js';
+import { ApiError, clientClosedRequest } from '../errors/index.js';
 import type { ChoiceStep } from '../generation/choice.js';
 import type { RequestWatch } from '../metrics/server-metrics.js';
 import type { ServerContext } from '../server-context.js';
 import { ClientWatch } from './client-watch.js';
 import { toApiError, unavailable } from './error-response.js';
-
-/** Nginx's status for a client that left; only logs and metrics see it. */
-const clientClosedRequest = 499;
 
 /** A request that may run: it is counted while it does, and has one log line at its end. */
 export class Ticket {
@@ -22,12 +19,12 @@ export class Ticket {
     this.client = new ClientWatch(reply);
     this.#watch = context.metrics.watchRequest();
     const { active, metrics } = context;
-    active.add(this);
-    reply.raw.once('close', () => active.delete(this));
-    this.client.signal.addEventListener('abort', () => {
+    whenAborted(this.client.signal, () => {
       const { url = 'unknown' } = reply.request.routeOptions;
       metrics.countHttp(url, reply.request.method, clientClosedRequest, reply.elapsedTime / 1000);
     });
+    active.add(this);
+    whenAborted(this.client.over, () => active.delete(this));
   }
 
   /** Runs the request to its end, however that comes. */
@@ -35,7 +32,8 @@ export class Ticket {
     try {
       return await answer();
     } catch (error) {
-      this.#watch.fail(toApiError(error).code);
+      // Whatever goes wrong after the client left is no error of the request.
+      if (!this.client.signal.aborted) this.#watch.fail(toApiError(error).code);
       throw error;
     } finally {
       const { logger, settings } = this.context;
@@ -59,6 +57,11 @@ export class Ticket {
       throw error;
     }
   }
+}
+
+function whenAborted(signal: AbortSignal, callback: () => void): void {
+  if (signal.aborted) callback();
+  else signal.addEventListener('abort', callback, { once: true });
 }
 
 /** Refuses requests that cannot run now, or that name another model. */
