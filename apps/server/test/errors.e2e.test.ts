@@ -228,6 +228,13 @@ describe('refused requests', () => {
     if (expected.param !== undefined) expect(answer.body.error['param']).toBe(expected.param);
   });
 
+  it('counts what the template shows of tools before it is tokenized', async () => {
+    const tool = { type: 'function', function: { name: 'f', description: 'x'.repeat(100_000) } };
+    const answer = await post(chat, JSON.stringify({ model: 'T128', messages, tools: [tool] }));
+    expect([answer.status, answer.body.error['code']]).toEqual([400, 'context_length_exceeded']);
+    expect(answer.body.error['message']).toMatch(/has 10\d{4} bytes; the context of 4096 tokens/);
+  });
+
   it('answers a body that is no JSON', async () => {
     const answer = await post(chat, '{"model": ');
     expect([answer.status, answer.body.error['code']]).toEqual([400, 'invalid_json']);

@@ -99,6 +99,8 @@ function loadModel(
   });
 }
 
+type Limit = 'maxModelLength' | 'maxSequences' | 'maxWaiting';
+
 function infoOf(
   engine: Engine,
   model: MiniMaxM3Model,
@@ -106,13 +108,15 @@ function infoOf(
 ): EngineInfo {
   const { pages } = engine.stats();
   const { model: _, limits, ...report } = engine.describe();
-  const { maxModelLength } = limits as { maxModelLength: number };
+  const { maxModelLength, maxSequences, maxWaiting } = limits as Record<Limit, number>;
   return {
     vocabSize: model.vocabSize,
     maxModelLength,
     modelMaxLength: model.maxPositions,
     pageTokens: model.pageTokens,
     pages: pages.total,
+    maxSequences,
+    maxWaiting,
     // Structured clone refuses functions, so what crosses threads is plain JSON.
     report: JSON.parse(
       JSON.stringify({

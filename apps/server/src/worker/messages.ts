@@ -50,6 +50,9 @@ export interface EngineInfo {
   readonly modelMaxLength: number;
   readonly pageTokens: number;
   readonly pages: number;
+  /** Sequences that run at once, and that wait meanwhile. */
+  readonly maxSequences: number;
+  readonly maxWaiting: number;
   /** Everything that was chosen: backend, model, engine. */
   readonly report: Record<string, unknown>;
 }

@@ -1,30 +1,40 @@
 import { Worker } from 'node:worker_threads';
-import { ApiError } from '../errors/index.js';
+import { ApiError, clientClosedRequest } from '../errors/index.js';
 import { workerUrl } from '../worker-url.js';
 import { EngineWorkerError } from './engine-worker-error.js';
-import type { FromText, TextJob, TextResult, TextWorkerOptions, ToText } from './text-messages.js';
+import type {
+  FromText,
+  TextJob,
+  TextResult,
+  TextTooLong,
+  TextWorkerOptions,
+  ToText,
+} from './text-messages.js';
 
 /** What routes know of the text worker. */
 export interface TextLink {
-  /** Renders and tokenizes. */
-  run(job: TextJob): Promise<TextResult>;
+  /** Renders and tokenizes; rejects at once, and does no more than it must, when the signal aborts. */
+  run(job: TextJob, signal: AbortSignal): Promise<TextResult | TextTooLong>;
   close(): Promise<void>;
 }
 
 interface Task {
   readonly id: number;
   readonly job: TextJob;
-  readonly resolve: (result: TextResult) => void;
+  readonly resolve: (result: TextResult | TextTooLong) => void;
   readonly reject: (error: Error) => void;
 }
 
 const limitMs = 60_000;
+/** A job that nobody waits for may end within this time; a new worker costs about as much. */
+const unwantedMs = 1000;
 const memoryMb = 2048;
 
 /**
  * The main thread's side of the text worker, which does one job after the other. A job that takes too
  * long, or a template that eats all memory, costs that worker its life and that job an error; the
- * jobs behind it go on in a new worker.
+ * jobs behind it go on in a new worker. A job whose client left is not begun; one that runs already
+ * keeps the others waiting for a second at most.
  */
 export class TextClient implements TextLink {
   readonly #options: TextWorkerOptions;
@@ -37,9 +47,12 @@ export class TextClient implements TextLink {
     this.#options = options;
   }
 
-  run(job: TextJob): Promise<TextResult> {
+  run(job: TextJob, signal: AbortSignal): Promise<TextResult | TextTooLong> {
+    if (signal.aborted) return Promise.reject(left());
     return new Promise((resolve, reject) => {
-      this.#queue.push({ id: this.#nextId++, job, resolve, reject });
+      const task = { id: this.#nextId++, job, resolve, reject };
+      this.#queue.push(task);
+      signal.addEventListener('abort', () => this.#drop(task), { once: true });
       this.#next();
     });
   }
@@ -64,6 +77,18 @@ export class TextClient implements TextLink {
       this.#take()?.reject(error as Error);
       this.#next();
     }
+  }
+
+  /** Nobody waits for the task any more. */
+  #drop(task: Task): void {
+    const place = this.#queue.indexOf(task);
+    if (place >= 0) this.#queue.splice(place, 1);
+    task.reject(left());
+    const { task: running, timer } = this.#current ?? {};
+    if (running !== task) return;
+    clearTimeout(timer);
+    const late = setTimeout(() => this.#lose('its client left'), unwantedMs);
+    this.#current = { task, timer: late };
   }
 
   #alive(): Worker {
@@ -110,6 +135,11 @@ export class TextClient implements TextLink {
     clearTimeout(current?.timer);
     return current?.task;
   }
+}
+
+function left(): ApiError {
+  const message = 'the client left before its prompt was prepared';
+  return new ApiError({ status: clientClosedRequest, code: 'client_closed_request', message });
 }
 
 /** Trying the same prompt again would fail the same way. */

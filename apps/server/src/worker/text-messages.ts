@@ -2,14 +2,23 @@ import type { RenderInput } from '@altstream/minimax-m3-chat';
 import type { WireError } from './messages.js';
 
 /** What the text worker turns into token ids. */
-export type TextJob =
+export type TextJob = (
   | { readonly kind: 'chat'; readonly input: RenderInput }
-  | { readonly kind: 'text'; readonly text: string };
+  | { readonly kind: 'text'; readonly text: string }
+) & {
+  /** UTF-8 bytes that a prompt may have; a longer one is not tokenized. */
+  readonly mostBytes: number;
+};
 
 /** Token ids of a prompt, and the prompt itself for the parser's start state and for `echo`. */
 export interface TextResult {
   readonly ids: readonly number[];
   readonly text: string;
+}
+
+/** A prompt that has too many bytes to fit. */
+export interface TextTooLong {
+  readonly tooLongBytes: number;
 }
 
 /** Main thread → text worker. */
@@ -20,7 +29,7 @@ export interface ToText {
 
 /** Text worker → main thread. */
 export type FromText =
-  | { readonly id: number; readonly result: TextResult }
+  | { readonly id: number; readonly result: TextResult | TextTooLong }
   | { readonly id: number; readonly error: WireError };
 
 /** How the text worker is made. */

@@ -5,7 +5,14 @@ import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ChatTemplate, loadTemplate, loadTokenizer } from '@altstream/minimax-m3-chat';
 import { toWireError } from './messages.js';
-import type { FromText, TextJob, TextResult, TextWorkerOptions, ToText } from './text-messages.js';
+import type {
+  FromText,
+  TextJob,
+  TextResult,
+  TextTooLong,
+  TextWorkerOptions,
+  ToText,
+} from './text-messages.js';
 
 if (!parentPort) throw new Error('text-worker runs as a worker thread only');
 const port = parentPort;
@@ -32,11 +39,14 @@ async function loadChatTemplate(): Promise<ChatTemplate> {
   return new ChatTemplate(await readFile(options.template, 'utf8'), tokenizer.addedTexts);
 }
 
-function run(job: TextJob): TextResult {
+function run(job: TextJob): TextResult | TextTooLong {
   if (job.kind === 'text') {
     return { ids: tokenizer.encode(job.text, { specials: true }), text: job.text };
   }
   if ('error' in template) throw template.error;
   const rendered = template.value.render(job.input);
+  // Tools and thoughts count too, and only the template knows what it shows of them.
+  const bytes = Buffer.byteLength(rendered.text);
+  if (bytes > job.mostBytes) return { tooLongBytes: bytes };
   return { ids: tokenizer.encodePrompt(rendered), text: rendered.text };
 }

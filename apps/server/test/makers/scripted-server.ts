@@ -129,8 +129,10 @@ export class ScriptedEngine implements EngineLink {
 /** Renders at once, on this thread; a test may slow it down. */
 export class DirectText implements TextLink {
   delayMs = 0;
+  jobs = 0;
 
   async run(job: TextJob): Promise<TextResult> {
+    this.jobs += 1;
     await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     if (job.kind === 'text') return { ids: tokenizer.encode(job.text), text: job.text };
     const rendered = template.render(job.input);
@@ -184,6 +186,8 @@ export async function startScripted(
       modelMaxLength: 100_000,
       pageTokens: 16,
       pages: 10_000,
+      maxSequences: 8,
+      maxWaiting: 32,
       report: {},
     },
     isDraining: false,

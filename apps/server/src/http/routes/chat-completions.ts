@@ -17,6 +17,8 @@ import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
 import { admit, type Ticket } from '../admission.js';
 import { clampedHeader } from '../clamped-header.js';
+import { tokenizeChat } from '../prompt-text.js';
+import { checkChoices, checkStopTokens } from '../request-limits.js';
 import { streamSteps } from '../stream-steps.js';
 import { thinkingKwargs } from '../thinking.js';
 
@@ -44,14 +46,14 @@ export function chatCompletions(app: FastifyInstance, context: ServerContext): v
 async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply): Promise<ChatRun> {
   const { context } = ticket;
   const isToolUse = Boolean(request.tools?.length) && request.tool_choice !== 'none';
-  const prompt = await context.text.run({
-    kind: 'chat',
-    input: {
-      messages: request.messages.map((message) => templateMessage(message)),
-      tools: isToolUse ? (request.tools as unknown as ToolDefinition[]) : [],
-      kwargs: { ...context.settings.defaultTemplateKwargs, ...thinkingKwargs(request) },
-    },
-  });
+  checkChoices(context, 1, request);
+  checkStopTokens(context, request);
+  const input = {
+    messages: request.messages.map((message) => templateMessage(message)),
+    tools: isToolUse ? (request.tools as unknown as ToolDefinition[]) : [],
+    kwargs: { ...context.settings.defaultTemplateKwargs, ...thinkingKwargs(request) },
+  };
+  const prompt = await tokenizeChat(input, ticket);
   const wanted = request.max_completion_tokens ?? request.max_tokens ?? undefined;
   const contextTokens = context.info?.maxModelLength ?? 0;
   const room = roomAfter(prompt.ids.length, wanted, { contextTokens, param: 'messages' });

@@ -21,6 +21,8 @@ import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
 import { admit, type Ticket } from '../admission.js';
 import { clampedHeader } from '../clamped-header.js';
+import { tokenizeText } from '../prompt-text.js';
+import { checkChoices, checkStopTokens } from '../request-limits.js';
 import { streamSteps } from '../stream-steps.js';
 import { headOf } from './chat-completions.js';
 
@@ -54,8 +56,10 @@ async function start(
 ): Promise<CompletionRun> {
   const { context } = ticket;
   const choicesPerPrompt = request.n ?? 1;
+  checkChoices(context, request.prompts.length, request);
+  checkStopTokens(context, request);
   const prompts = await Promise.all(
-    request.prompts.map((prompt) => understand(prompt, request, context)),
+    request.prompts.map((prompt) => understand(prompt, request, ticket)),
   );
   const shape: CompletionShape = {
     logprobs: request.logprobs ?? undefined,
@@ -119,9 +123,10 @@ function choiceRequest(
 async function understand(
   prompt: CompletionPrompt,
   { echo }: CompletionRequest,
-  context: ServerContext,
+  ticket: Ticket,
 ): Promise<PromptText> {
-  if (typeof prompt === 'string') return context.text.run({ kind: 'text', text: prompt });
+  if (typeof prompt === 'string') return tokenizeText(prompt, ticket);
+  const { context } = ticket;
   const { vocabSize = 0, maxModelLength = 0 } = context.info ?? {};
   const wrong = prompt.findIndex((id) => id >= vocabSize);
   if (wrong >= 0) {
