@@ -1,9 +1,16 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
 import type { Socket } from 'node:net';
-import Fastify, { type ConnectionError, type FastifyInstance, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type ConnectionError,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
 import { ApiError } from '../errors/index.js';
 import type { ServerContext } from '../server-context.js';
 import { toApiError } from './error-response.js';
+import { acceptJsonBodies } from './json-body.js';
 import { chatCompletions } from './routes/chat-completions.js';
 import { completions } from './routes/completions.js';
 import { health } from './routes/health.js';
@@ -14,7 +21,12 @@ const openPaths = new Set(['/health', '/livez', '/readyz', '/startupz', '/ping']
 const methods: Readonly<Record<string, string>> = {
   '/v1/chat/completions': 'POST',
   '/v1/completions': 'POST',
-  '/v1/models': 'GET',
+  ...Object.fromEntries(
+    [...openPaths, '/v1/models', '/metrics', '/version', '/server_info'].map((path) => [
+      path,
+      'GET',
+    ]),
+  ),
 };
 const idHeader = /^[A-Za-z0-9._:-]{1,128}$/;
 
@@ -26,12 +38,13 @@ export function makeApp(context: ServerContext): FastifyInstance {
     requestTimeout: uploadTimeoutMs(context.settings.maxBodyBytes),
     clientErrorHandler: answerMalformed,
     genReqId: requestId,
+    frameworkErrors: answerBadUrl,
     forceCloseConnections: 'idle',
   });
   app.server.headersTimeout = 60_000;
   // Some clients close their half of the socket once the request is sent, and still read.
   (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
-  app.removeContentTypeParser('text/plain');
+  acceptJsonBodies(app);
   addHooks(app, context);
   for (const route of [chatCompletions, completions, models, health, observe]) route(app, context);
   addRefusals(app, context);
@@ -59,7 +72,8 @@ function addRefusals(app: FastifyInstance, context: ServerContext): void {
   });
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? '';
-    const allowed = methods[path];
+    const isModel = /^\/v1\/models\/./.test(path);
+    const allowed = Object.hasOwn(methods, path) ? methods[path] : isModel ? 'GET' : undefined;
     const facts = allowed
       ? { status: 405, code: 'method_not_allowed', message: `${path} takes ${allowed}` }
       : { status: 404, code: 'unknown_url', message: `there is no ${request.method} ${path} here` };
@@ -77,6 +91,16 @@ const malformed: Readonly<Record<string, [status: string, code: string]>> = {
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'headers_too_large'],
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'request_timeout'],
 };
+
+/** A path that no route can read, such as `/%zz`; no hook has run yet. */
+function answerBadUrl(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  const { body } = new ApiError({
+    status: 400,
+    code: 'invalid_url',
+    message: `the URL cannot be read: ${error.message}`,
+  });
+  void reply.code(400).header('x-request-id', request.id).send(body);
+}
 
 /** What is no HTTP request is answered by hand; the connection ends. */
 function answerMalformed(error: ConnectionError, socket: Socket): void {

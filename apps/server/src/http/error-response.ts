@@ -64,11 +64,6 @@ const fastifyCodes: Readonly<Record<string, { status: number; code: string; mess
     code: 'unsupported_media_type',
     message: 'expected a body of type application/json',
   },
-  FST_ERR_CTP_EMPTY_JSON_BODY: {
-    status: 400,
-    code: 'empty_body',
-    message: 'the body is empty, expected a JSON object',
-  },
   FST_ERR_CTP_BODY_TOO_LARGE: {
     status: 413,
     code: 'request_too_large',
@@ -84,6 +79,6 @@ function ofFastify(error: FastifyError): ApiError {
     const message = 'the server failed to answer this request';
     return new ApiError({ status, code: 'internal_error', message, cause: error });
   }
-  const message = `the body is not valid JSON: ${error.message}`;
-  return new ApiError({ status: 400, code: 'invalid_json', message, cause: error });
+  const message = `the request cannot be read: ${error.message}`;
+  return new ApiError({ status: 400, code: 'invalid_request', message, cause: error });
 }

@@ -39,6 +39,12 @@ describe('a chat request', () => {
     ['repetition_penalty', { repetition_penalty: 1.1 }],
     ['logit_bias', { logit_bias: { 5: 1 } }],
     ['stop', { stop: new Array(17).fill('a') }],
+    ['reasoning_effort', { reasoning_effort: 'zz' }],
+    ['thinking.type', { thinking: { type: 'zz' } }],
+    ['thinking', { thinking: 5 }],
+    ['chat_template_kwargs.thinking_mode', { chat_template_kwargs: { thinking_mode: 'zz' } }],
+    ['chat_template_kwargs.enable_thinking', { chat_template_kwargs: { enable_thinking: 1 } }],
+    ['messages[0].content[0].text', { messages: [{ role: 'user', content: [{ type: 'text' }] }] }],
     ['separate_reasoning', { separate_reasoning: false }],
     ['prompt_logprobs', { prompt_logprobs: 0 }],
     ['return_token_ids', { return_token_ids: true }],
@@ -53,5 +59,21 @@ describe('a chat request', () => {
     expect(() => parseChatRequest({ ...base, ...more })).toThrow(
       expect.objectContaining({ status: 400, param }),
     );
+  });
+
+  it.each([
+    [{ stop: new Array(17).fill('a') }, '`stop`: expected up to 16 texts of 1 … 256 characters'],
+    [
+      { messages: [{ role: 'user', content: 5 }] },
+      '`messages[0].content`: expected text or text parts',
+    ],
+    [
+      { messages: [{ role: 'user', content: [{ type: 'text' }] }] },
+      '`messages[0].content[0].text`: a text part needs its `text`',
+    ],
+    [JSON.parse('{"tools": [{"__proto__": {"x": 1}}]}'), 'the key __proto__ is not allowed'],
+    [{ constructor: { prototype: {} } }, 'the key constructor.prototype is not allowed'],
+  ])('says what is wrong with %j', (more, message) => {
+    expect(() => parseChatRequest({ ...base, ...more })).toThrow(message);
   });
 });

@@ -3,7 +3,7 @@ import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
 
 const textPart = z.looseObject({ type: z.string(), text: z.string().optional() });
-const content = z.union([z.string(), z.array(textPart)]).nullish();
+const content = z.union([z.string(), z.array(textPart)], 'expected text or text parts').nullish();
 const toolCall = z.looseObject({
   id: z.string().optional(),
   type: z.literal('function').optional(),
@@ -26,6 +26,8 @@ const tool = z.looseObject({
     parameters: z.record(z.string(), z.unknown()).nullish(),
   }),
 });
+const thinkingModes = ['enabled', 'disabled', 'adaptive'] as const;
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
 const chatBody = z.looseObject({
   ...samplingFields,
@@ -38,9 +40,14 @@ const chatBody = z.looseObject({
   tool_choice: z.unknown().optional(),
   parallel_tool_calls: z.boolean().nullish(),
   response_format: z.looseObject({ type: z.string() }).nullish(),
-  reasoning_effort: z.string().nullish(),
-  thinking: z.looseObject({ type: z.enum(['enabled', 'disabled', 'adaptive']) }).nullish(),
-  chat_template_kwargs: z.record(z.string(), z.unknown()).nullish(),
+  reasoning_effort: z.enum(efforts).nullish(),
+  thinking: z.looseObject({ type: z.enum(thinkingModes) }).nullish(),
+  chat_template_kwargs: z
+    .looseObject({
+      thinking_mode: z.enum(thinkingModes).nullish(),
+      enable_thinking: z.boolean().nullish(),
+    })
+    .nullish(),
   include_reasoning: z.boolean().nullish(),
 });
 
@@ -83,6 +90,9 @@ function checkMessage(message: ChatRequest['messages'][number], index: number): 
     message.content.forEach((part, number) => {
       if (part.type === 'text' && part.text !== undefined) return;
       if (part.type === 'refusal') return;
+      if (part.type === 'text') {
+        throw fieldError(`${at}.content[${number}].text`, 'a text part needs its `text`');
+      }
       const problem = `parts of type ${part.type} are not supported by a text model`;
       throw fieldError(`${at}.content[${number}]`, problem, 'unsupported_content');
     });

@@ -5,7 +5,10 @@ import { samplingFields } from './sampling-fields.js';
 const tokenIds = z.array(z.int().min(0));
 const completionBody = z.looseObject({
   ...samplingFields,
-  prompt: z.union([z.string(), z.array(z.string()), tokenIds, z.array(tokenIds)]),
+  prompt: z.union([z.string(), z.array(z.string()), tokenIds, z.array(tokenIds)], {
+    error: ({ input }) =>
+      `expected text, token ids, or a list of those, received ${input === null ? 'null' : typeof input}`,
+  }),
   max_tokens: z.int().min(0).nullish(),
   logprobs: z.int().min(0).max(20).nullish(),
   echo: z.boolean().nullish(),

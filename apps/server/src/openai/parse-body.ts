@@ -37,6 +37,7 @@ function checkSize(body: object): void {
   const rest: { value: object; depth: number }[] = [{ value: body, depth: 1 }];
   let nodes = 0;
   for (let next = rest.pop(); next; next = rest.pop()) {
+    checkKeys(next.value);
     const children = Object.values(next.value);
     nodes += children.length;
     if (next.depth > mostDepth || nodes > mostNodes) {
@@ -49,6 +50,17 @@ function checkSize(body: object): void {
   }
 }
 
+/** Keys that only an attack on JavaScript's prototypes has. */
+function checkKeys(value: object): void {
+  const { constructor: made } = Object.hasOwn(value, 'constructor') ? value : { constructor: null };
+  const isConstructor =
+    typeof made === 'object' && made !== null && Object.hasOwn(made, 'prototype');
+  if (!isConstructor && !Object.hasOwn(value, '__proto__')) return;
+  const key = isConstructor ? 'constructor.prototype' : '__proto__';
+  const message = `the key ${key} is not allowed`;
+  throw new ApiError({ status: 400, code: 'invalid_value', message });
+}
+
 function refuseNotYet(body: Record<string, unknown>): void {
   for (const { field, isNeutral } of notYet) {
     if (isNeutral(body[field])) continue;
@@ -59,7 +71,8 @@ function refuseNotYet(body: Record<string, unknown>): void {
 
 function issueError(issue: z.core.$ZodIssue | undefined): ApiError {
   const param = pathOf(issue?.path ?? []);
-  if (issue?.code === 'invalid_type' && /received undefined/.test(issue.message)) {
+  const isType = issue?.code === 'invalid_type' || issue?.code === 'invalid_union';
+  if (isType && /received undefined/.test(issue.message)) {
     const message = `missing required parameter: \`${param}\``;
     return new ApiError({ status: 400, code: 'missing_required_parameter', param, message });
   }

@@ -10,7 +10,9 @@ export const samplingFields = {
   top_k: z.int().min(-1).nullish(),
   min_p: z.number().min(0).max(1).nullish(),
   seed: z.number().refine(Number.isInteger, 'expected an integer').nullish(),
-  stop: z.union([stopText, z.array(stopText).max(16)]).nullish(),
+  stop: z
+    .union([stopText, z.array(stopText).max(16)], 'expected up to 16 texts of 1 … 256 characters')
+    .nullish(),
   stop_token_ids: z.array(z.int().min(0)).max(128).nullish(),
   include_stop_str_in_output: z.boolean().nullish(),
   ignore_eos: z.boolean().nullish(),
