@@ -65,6 +65,9 @@ describe('the command line', () => {
       '0',
     );
     expect([chat.code, chat.stderr]).toEqual([0, '']);
+    const [start = '', banner = ''] = output().split(/(?=\n {2}Altstream serves)/);
+    expect(start).toContain('"msg":"ready"');
+    expect(banner).toMatch(/sequences {3}8 at once \(8 at full length\), 32 waiting/);
     const answer = await fetch(`${url}/v1/completions`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -1,6 +1,7 @@
 import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import pino, { type Logger } from 'pino';
+import pretty from 'pino-pretty';
 import { addServeFlags, type ServeFlags } from '../config/serve-flags.js';
 import { exitCodes } from '../errors/index.js';
 import { type RunningServer, serve } from '../serve.js';
@@ -21,7 +22,7 @@ export function addServeCommand(program: Command): void {
 
 async function run(flags: ServeFlags): Promise<void> {
   const isPretty = (flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json')) === 'pretty';
-  const logger = makeLogger(flags.logLevel, isPretty);
+  const { logger, print } = isPretty ? prettyOutput(flags.logLevel) : jsonOutput(flags.logLevel);
   const progress = makeProgress(logger, process.stderr.isTTY === true);
   const engine = { isDead: false };
   const server = await serve({
@@ -37,7 +38,7 @@ async function run(flags: ServeFlags): Promise<void> {
   closeGracefully({ server, engine, flags, logger });
   const info = await server.ready().finally(progress.stop);
   report(info, logger);
-  process.stdout.write(banner(server, info, flags));
+  print(banner(server, info, flags));
 }
 
 /** A dead engine does not come back; a supervisor starts a new process by the exit code. */
@@ -46,13 +47,22 @@ function endWithEngine(err: Error, logger: Logger): void {
   setTimeout(() => process.exit(exitCodes.engine), 2000);
 }
 
-function makeLogger(level: string, isPretty: boolean): Logger {
-  if (!isPretty) return pino({ level });
-  const target = 'pino-pretty';
-  return pino({
-    level,
-    transport: { target, options: { ignore: 'pid,hostname', singleLine: true } },
-  });
+/** Log lines, and text that comes after the lines logged before it. */
+interface Output {
+  readonly logger: Logger;
+  readonly print: (text: string) => void;
+}
+
+/** Lines are queued, so that a reader that stalls does not stall the server. */
+function jsonOutput(level: string): Output {
+  const stream = pino.destination({ dest: 1, sync: false });
+  return { logger: pino({ level }, stream), print: (text) => stream.write(text) };
+}
+
+/** Lines for a person are written at once. */
+function prettyOutput(level: string): Output {
+  const stream = pretty({ ignore: 'pid,hostname', singleLine: true, sync: true });
+  return { logger: pino({ level }, stream), print: (text) => process.stdout.write(text) };
 }
 
 /** The first signal drains, the second one ends at once; a crash of the engine ends with its code. */
@@ -111,13 +121,14 @@ function banner(server: RunningServer, info: EngineInfo, flags: ServeFlags): str
   });
   const key = isOpen ? '' : ` -H 'authorization: Bearer KEY'`;
   const tokens = info.pages * info.pageTokens;
+  const full = Math.floor(info.pages / Math.ceil(info.maxModelLength / info.pageTokens));
   return [
     '',
     `  Altstream serves ${model} at ${url}/v1`,
     '',
     `  context     ${info.maxModelLength} tokens`,
     `  KV cache    ${tokens} tokens in ${info.pages} pages of ${info.pageTokens}`,
-    `  sequences   ${flags.maxNumSeqs} at once, ${flags.maxNumQueuedReqs ?? 4 * flags.maxNumSeqs} waiting`,
+    `  sequences   ${info.maxSequences} at once (${Math.min(full, info.maxSequences)} at full length), ${info.maxWaiting} waiting`,
     `  API key     ${isOpen ? 'none: everyone who reaches the port may use the model' : 'required'}`,
     '',
     `  curl ${url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`,
