@@ -101,6 +101,14 @@ describe('requests that cannot be served', () => {
     });
   });
 
+  it('a long name of a model', async () => {
+    const answer = await fetch(`${server.url}/v1/models/${'a'.repeat(1000)}`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      404,
+      { error: { code: 'model_not_found' } },
+    ]);
+  });
+
   it.each(['/health', '/metrics', '/v1/models/m3'])('POST %s', async (path) => {
     const { status, headers } = await post(path, {});
     expect([status, headers.get('allow')]).toEqual([405, 'GET']);

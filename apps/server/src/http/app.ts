@@ -39,6 +39,8 @@ export function makeApp(context: ServerContext): FastifyInstance {
     clientErrorHandler: answerMalformed,
     genReqId: requestId,
     frameworkErrors: answerBadUrl,
+    // Names of models are paths of folders at times.
+    routerOptions: { maxParamLength: 4096 },
     forceCloseConnections: 'idle',
   });
   app.server.headersTimeout = 60_000;
