@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { open, openSync, type Stream, Tensor, Workspace } from '../src/index.js';
 import { openTestRuntime, type TestRuntime } from './makers/test-kernels.js';
@@ -287,6 +288,9 @@ describe('bad arguments', () => {
       code: 'CRT_NO_KERNEL_IMAGE',
       message: expect.stringContaining('/nowhere/manifest.json'),
     });
+    await expect(
+      t.runtime.loadModule({ manifest: dirname(t.module.manifest) }),
+    ).rejects.toMatchObject({ code: 'CRT_NO_KERNEL_IMAGE' });
     await expect(t.runtime.loadModule({ package: '@altstream/other', from })).rejects.toMatchObject(
       { code: 'CRT_ARGUMENT', message: expect.stringContaining('@altstream/other') },
     );

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +37,7 @@ export function findManifest(source: ModuleSource): string {
 }
 
 function existing(candidates: readonly string[], what: string): string {
-  const found = candidates.find((file) => existsSync(file));
+  const found = candidates.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
   if (found) return found;
   throw new KernelImageError({
     code: 'CRT_NO_KERNEL_IMAGE',

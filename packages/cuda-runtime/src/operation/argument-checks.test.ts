@@ -132,6 +132,12 @@ test('the errors carry code, operation, argument and the marker of their package
   expect(new ShapeError('op', '', 'failed.').message).toBe('op: failed.');
 });
 
+test.each([undefined, null, 5, 'x', {}])('%s is no tensor', (value) => {
+  const check = () => checks.tensor('x', value as never, matrix);
+  expect(check).toThrow(DTypeError);
+  expect(check).toThrow('op: x must be a tensor, got ');
+});
+
 test('tells two runtimes apart that use the same device', () => {
   const name = 'cpu';
   const stream = { device: { name, runtime: { backend: 'cpu' } } } as unknown as Stream;

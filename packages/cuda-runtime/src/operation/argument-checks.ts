@@ -1,4 +1,5 @@
 import type { Stream, Tensor } from '../contract.js';
+import { describeValue } from '../errors/describe-value.js';
 import { type TensorFault, type TensorRule, tensorFault } from './tensor-fault.js';
 
 /** An error class of a kernel package; `detail` follows operation and argument in the message. */
@@ -33,6 +34,10 @@ export class ArgumentChecks {
   /** Checks device, dtype, shape and layout. @throws DeviceError, DTypeError, ShapeError */
   tensor(argument: string, tensor: Tensor, rule: TensorRule): void {
     const { operation, stream, errors } = this.#call;
+    if (!tensor?.shape) {
+      const detail = `must be a tensor, got ${describeValue(tensor)}.`;
+      throw new errors.DTypeError(operation, argument, detail);
+    }
     const fault = tensorFault(tensor, rule, stream.device);
     if (!fault) return;
     const detail = describeFault(fault, tensor, rule, stream);
