@@ -20,6 +20,10 @@ export interface RuntimeStats {
   readonly bytesPeak: number;
   readonly operations: number;
   readonly graphLaunches: number;
+  /** CPU backend: bytes of freed memory kept for the next allocation. */
+  readonly bytesCached?: number;
+  /** CPU backend: programmatic launches whose kernel never waited. */
+  readonly kernelsWithoutWait?: number;
   /** CPU backend: threads that run operations. */
   readonly executorThreads?: number;
   /** CPU backend: threads started for the parallel loops of kernels. */

@@ -80,6 +80,18 @@ describe('options of the CPU backend', () => {
   });
 });
 
+test('stats tell the threads and the memory of the CPU backend by name', async () => {
+  const t = await start({ cpu: { threads: 3 } });
+  const stream = t.device.createStream();
+  const y = stream.tensor([1000], 'i64');
+  stream.launch(t.kernels.parallel, { grid: [1], block: [256] }, { y, count: 1000n, grain: 1 });
+  await stream.synchronize();
+  const stats = t.runtime.stats();
+  expect(stats.parallelThreads).toBe(3);
+  expect(stats.executorThreads).toBeGreaterThanOrEqual(1);
+  expect([stats.bytesCached, stats.kernelsWithoutWait]).toEqual([0, 0]);
+});
+
 describe('programmatic launches', () => {
   const config = { grid: [1], block: [1] } as const;
   const dependent = { ...config, programmatic: { serialize: true } } as const;
