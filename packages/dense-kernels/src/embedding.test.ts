@@ -20,6 +20,15 @@ test('passes the row stride of a table that is a view', async () => {
   expect(launches[0]?.params).toMatchObject({ table_stride: 24, rows: 10, tokens: 3, hidden: 8 });
 });
 
+test('passes the id of the first row of a part', async () => {
+  const { stream, launches } = await fakeStream();
+  const table = fakeTensor([10, 8], 'bf16');
+  const ids = fakeTensor([3], 'i32');
+  embedding({ table, ids }, { stream });
+  embedding({ table, ids, firstId: 70 }, { stream });
+  expect(launches.map(({ params }) => params['first_id'])).toEqual([0, 70]);
+});
+
 test('launches nothing for no tokens', async () => {
   const { stream, launches } = await fakeStream();
   const table = fakeTensor([10, 8], 'bf16');
@@ -35,6 +44,9 @@ test('refuses wrong arguments by name', async () => {
     expect(run).toThrow(expect.objectContaining({ operation: 'embedding', argument, code }));
   refused(() => embedding({ table: ids, ids }, { stream }), 'table', 'DENSE_DTYPE');
   refused(() => embedding({ table, ids: table }, { stream }), 'ids', 'DENSE_DTYPE');
+  for (const firstId of [-1, 0.5, 2 ** 31]) {
+    refused(() => embedding({ table, ids, firstId }, { stream }), 'firstId', 'DENSE_RANGE');
+  }
   refused(
     () => embedding({ table, ids: fakeTensor([3, 1], 'i32') }, { stream }),
     'ids',

@@ -5,12 +5,17 @@ import { DTypeError } from './errors/index.js';
 import { denseKernel } from './module.js';
 import { outputTensor } from './output.js';
 
+/** Ids are i32. */
+const maxId = 2 ** 31 - 1;
+
 /** A table and the rows wanted of it. */
 export interface EmbeddingInput {
   /** bf16 or f32 `[rows, hidden]`; rows are dense but may be apart. */
   readonly table: Tensor;
   /** i32 `[tokens]`; −1, or any id outside the table, gives a row of zeros. */
   readonly ids: Tensor;
+  /** Id of the table's first row, for a part of a larger table. Default 0. */
+  readonly firstId?: number | undefined;
 }
 
 /** Output type and place. */
@@ -24,12 +29,15 @@ export interface EmbeddingOptions extends OperationOptions {
 /**
  * Gathers rows of a table: token embeddings, or the hidden rows whose logits are wanted.
  *
+ * With `firstId` the table is a part of a larger one: the sum over all parts is the whole lookup, exactly,
+ * since every id is a row of one part and zeros of the others.
+ *
  * @returns `[tokens, hidden]` of `outDType`
- * @throws DeviceError, DTypeError, ShapeError, NotLoadedError
+ * @throws DeviceError, DTypeError, ShapeError, ArgumentRangeError, NotLoadedError
  * @see docs/embedding.md
  */
 export function embedding(input: EmbeddingInput, options: EmbeddingOptions): Tensor {
-  const { table, ids } = input;
+  const { table, ids, firstId = 0 } = input;
   const { stream } = options;
   const checks = checksOf('embedding', stream);
   checks.tensor('table', table, {
@@ -41,6 +49,7 @@ export function embedding(input: EmbeddingInput, options: EmbeddingOptions): Ten
     dtypes: ['i32'],
     shape: ['tokens'],
   });
+  checks.whole('firstId', firstId, 0, maxId);
   const tableDType = table.dtype as EmbeddingDType;
   const outDType = options.outDType ?? tableDType;
   if (outDType !== 'bf16' && outDType !== 'f32') {
@@ -60,6 +69,7 @@ export function embedding(input: EmbeddingInput, options: EmbeddingOptions): Ten
     tokens,
     rows,
     hidden,
+    first_id: firstId,
   });
   return y;
 }

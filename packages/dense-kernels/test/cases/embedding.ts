@@ -8,6 +8,8 @@ export interface EmbeddingCase {
   readonly outDType: 'bf16' | 'f32';
   /** Elements between rows of the table beyond `hidden`. */
   readonly gap?: number;
+  /** Id of row 0. */
+  readonly firstId?: number;
 }
 
 const types = [
@@ -17,7 +19,7 @@ const types = [
   { tableDType: 'f32', outDType: 'bf16' },
 ] as const;
 
-/** Every pair of dtypes; no tokens, one, odd sizes, a view, rows of MiniMax-M3's width. */
+/** Every pair of dtypes; no tokens, one, odd sizes, a view, parts of a table, rows of MiniMax-M3's width. */
 export const embeddingCases: readonly EmbeddingCase[] = types.flatMap((pair) => {
   const name = `${pair.tableDType} to ${pair.outDType}`;
   return [
@@ -25,6 +27,8 @@ export const embeddingCases: readonly EmbeddingCase[] = types.flatMap((pair) => 
     { name: `${name}, one of one`, rows: 1, hidden: 1, tokens: 1, ...pair },
     { name: `${name}, odd sizes`, rows: 37, hidden: 77, tokens: 101, ...pair },
     { name: `${name}, rows of a view`, rows: 9, hidden: 33, tokens: 19, gap: 31, ...pair },
+    { name: `${name}, part of a table`, rows: 7, hidden: 20, tokens: 30, firstId: 11, ...pair },
+    { name: `${name}, last ids`, rows: 3, hidden: 4, tokens: 9, firstId: 2 ** 31 - 3, ...pair },
     { name: `${name}, 6144 wide`, rows: 31, hidden: 6144, tokens: 9, ...pair },
   ];
 });

@@ -1,14 +1,16 @@
-/** Rows of `table` ([rows, hidden]) by id; zeros for an id outside. The caller rounds. */
+/** Rows of `table` ([rows, hidden], the first is id `firstId`); zeros for an id outside. The caller rounds. */
 export function referenceEmbedding(
   table: Float32Array,
   hidden: number,
   ids: readonly number[],
+  firstId = 0,
 ): Float32Array {
   const rows = table.length / hidden;
   const y = new Float32Array(ids.length * hidden);
   for (const [token, id] of ids.entries()) {
-    if (id < 0 || id >= rows) continue;
-    y.set(table.subarray(id * hidden, (id + 1) * hidden), token * hidden);
+    const row = id - firstId;
+    if (row < 0 || row >= rows) continue;
+    y.set(table.subarray(row * hidden, (row + 1) * hidden), token * hidden);
   }
   return y;
 }

@@ -11,12 +11,13 @@
 /* kernel embedding_f32_to_bf16 EmbeddingParams block=256 */
 typedef struct EmbeddingParams {
   const void* table;    /* r bf16|f32 [rows, hidden] row stride below */
-  const void* ids;      /* r i32 [tokens] row of the table, anything else = zeros */
+  const void* ids;      /* r i32 [tokens] row of the table + first_id, anything else = zeros */
   void* y;              /* w bf16|f32 [tokens, hidden] dense */
   int64_t table_stride; /* elements from one row of the table to the next */
   int32_t tokens;       /* rows of y */
   int32_t rows;         /* rows of the table */
   int32_t hidden;       /* columns */
+  int32_t first_id;     /* id of row 0, at least 0 */
 } EmbeddingParams;
 
 #endif
