@@ -2,7 +2,16 @@
 import { open } from '@altstream/cuda-runtime';
 import { downloadRaw, seededRandom, upload } from '@altstream/cuda-runtime/testing';
 import { expect, test } from 'vitest';
-import { add, loadDenseKernels, rmsNorm, sample, swigluOai } from '../src/index.js';
+import {
+  add,
+  embedding,
+  loadDenseKernels,
+  packMxfp8Scales,
+  rmsNorm,
+  sample,
+  swigluOai,
+  unpackMxfp8Scales,
+} from '../src/index.js';
 import { freshSeed, seedNote } from './makers/fresh-seed.js';
 import { makeRows, uploadRows } from './makers/sampling.js';
 
@@ -20,7 +29,22 @@ async function outputs(threads: number): Promise<Uint8Array[]> {
     const weight = upload(stream, values.subarray(0, 6152), [6152], 'bf16');
     const normed = rmsNorm({ x, weight, residual: x }, { stream });
     const drawn = sample(uploadRows(stream, rows, 3001), { stream });
+    const ids = upload(
+      stream,
+      Array.from({ length: 50 }, (_, i) => ((i * 7) % 19) - 1),
+      [50],
+      'i32',
+    );
+    const bytes = Uint8Array.from({ length: 1000 * 200 }, (_, i) => (i * 31) % 251);
+    const packed = packMxfp8Scales(
+      { scales: upload(stream, bytes, [1000, 200], 'e8m0') },
+      { stream },
+    );
     const made = [
+      embedding({ table: x, ids }, { stream }),
+      embedding({ table: x, ids }, { stream, outDType: 'f32' }),
+      packed,
+      unpackMxfp8Scales({ packed, rows: 1000, blocks: 200 }, { stream }),
       add({ a: x, b: x }, { stream }),
       normed.y,
       normed.residual,
@@ -28,10 +52,10 @@ async function outputs(threads: number): Promise<Uint8Array[]> {
       drawn.ids,
       drawn.logprobs,
     ];
-    const bytes: Uint8Array[] = [];
-    for (const tensor of made) bytes.push(await downloadRaw(stream, tensor));
+    const contents: Uint8Array[] = [];
+    for (const tensor of made) contents.push(await downloadRaw(stream, tensor));
     stream.dispose();
-    return bytes;
+    return contents;
   } finally {
     await runtime.dispose();
   }
