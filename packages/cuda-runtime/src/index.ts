@@ -29,6 +29,7 @@ export {
   DeviceLostError,
   DisposedError,
   EventStateError,
+  FileError,
   GraphInstantiateError,
   GraphLifetimeError,
   HostCallbackError,
@@ -42,6 +43,12 @@ export {
   type UnavailableReason,
   WrongThreadError,
 } from './errors/index.js';
+export {
+  type FileDestination,
+  type FileReport,
+  MappedFile,
+  type MappedFileOptions,
+} from './file/mapped-file.js';
 export type { CaptureMode, CaptureOptions } from './graph/capture-options.js';
 export type { Graph, GraphJson } from './graph/graph.js';
 export type { GraphExec, LaunchTarget } from './graph/graph-exec.js';

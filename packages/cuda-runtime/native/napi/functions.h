@@ -11,6 +11,7 @@ void export_event(Napi::Object& exports);
 void export_memory(Napi::Object& exports);
 void export_kernel(Napi::Object& exports);
 void export_graph(Napi::Object& exports);
+void export_file(Napi::Object& exports);
 
 using Method = Napi::Value (*)(const Napi::CallbackInfo&);
 

@@ -16,6 +16,7 @@ static Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   export_memory(exports);
   export_kernel(exports);
   export_graph(exports);
+  export_file(exports);
   return exports;
 }
 

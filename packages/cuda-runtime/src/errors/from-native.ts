@@ -1,3 +1,4 @@
+import { getSystemErrorName } from 'node:util';
 import type { NativeFault } from '../native/binding.js';
 import { ArgumentError } from './argument-error.js';
 import { BackendMismatchError } from './backend-mismatch-error.js';
@@ -9,6 +10,7 @@ import { DeadlockError } from './deadlock-error.js';
 import { DeviceLostError } from './device-lost-error.js';
 import { DisposedError } from './disposed-error.js';
 import { EventStateError } from './event-state-error.js';
+import { FileError } from './file-error.js';
 import { GraphInstantiateError } from './graph-instantiate-error.js';
 import { GraphLifetimeError } from './graph-lifetime-error.js';
 import { HostCallbackError } from './host-callback-error.js';
@@ -65,6 +67,7 @@ function errorOf(fault: NativeFault, cause: Error | undefined): CudaRuntimeError
   if (known) return new known(facts);
   if (fault.code.startsWith('CRT_CAPTURE_')) return new CaptureError(facts);
   if (fault.code.startsWith('CRT_EVENT_')) return new EventStateError(facts);
+  if (fault.code.startsWith('CRT_FILE_')) return fileErrorOf(fault, facts);
   if (fault.code === 'CRT_RACE') return raceOf(facts);
   if (fault.code === 'CRT_UNAVAILABLE') return unavailableOf(fault, facts);
   return new CudaRuntimeError(facts);
@@ -85,6 +88,16 @@ function pick(fault: NativeFault): CodedFacts & { readonly code: string } {
 function raceOf(facts: CodedFacts): RaceError {
   const race = { kind: 'conflict', first: '', second: '', buffer: '', message: facts.detail };
   return new RaceError({ ...facts, races: [race] });
+}
+
+function fileErrorOf(fault: NativeFault, facts: CodedFacts & { code: string }): FileError {
+  const { file = '', byte = -1, systemError = 0 } = fault;
+  return new FileError({
+    ...facts,
+    file,
+    ...(byte >= 0 && { byte }),
+    ...(systemError !== 0 && { errno: getSystemErrorName(-systemError) }),
+  });
 }
 
 function unavailableOf(fault: NativeFault, facts: CodedFacts): BackendUnavailableError {

@@ -1,6 +1,9 @@
 import type { Handle } from '../native/binding.js';
 import { NativeRecord } from '../native/record.js';
 
+// By the memory itself, for calls that get a view of it.
+const owners = new WeakMap<ArrayBufferLike, HostBuffer>();
+
 /** Pinned host memory that the device can copy from and to, also inside a captured graph. */
 export class HostBuffer implements Disposable {
   readonly bytes: number;
@@ -12,7 +15,13 @@ export class HostBuffer implements Disposable {
   constructor(handle: Handle, buffer: ArrayBuffer) {
     this.bytes = buffer.byteLength;
     this.buffer = buffer;
+    owners.set(buffer, this);
     this.#record = new NativeRecord(this, handle, `host buffer of ${buffer.byteLength} bytes`);
+  }
+
+  /** @internal The host buffer whose memory this is, if one's. */
+  static owning(memory: ArrayBufferLike): HostBuffer | undefined {
+    return owners.get(memory);
   }
 
   /** @internal The native handle. @throws DisposedError */

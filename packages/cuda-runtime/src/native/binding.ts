@@ -26,6 +26,12 @@ export interface NativeFault {
   readonly stream: string;
   /** Id of the capture sequence concerned, 0 = none. */
   readonly captureId: bigint;
+  /** `CRT_FILE_…` only: the path. */
+  readonly file?: string;
+  /** `CRT_FILE_…` only: the byte of the file concerned, -1 = none. */
+  readonly byte?: number;
+  /** `CRT_FILE_…` only: the system's error number, 0 = none. */
+  readonly systemError?: number;
 }
 
 /** 0 = none, 1 = active, 2 = invalidated. */
@@ -153,6 +159,25 @@ export interface NativeBinding {
   instantiate(graph: Handle): Handle;
   graphLaunch(exec: Handle, stream: Handle): void;
   graphExecLaunches(exec: Handle): number;
+
+  /** Makes a record that touches no file yet; without `mapped` its copies are reads. */
+  createFile(path: string, mapped: boolean): Handle;
+  /** Opens, checks and maps on a thread of libuv's, then posts `token`. Once per record. */
+  openFile(file: Handle, token: number): void;
+  /** JSON: `{ bytes, reason }`; the reason why copies are reads is empty while they are not. */
+  fileInfo(file: Handle): string;
+  /**
+   * Copies a range on a thread of libuv's, then posts `token`: into a host buffer, or with `host` 0
+   * into memory that `takeStaged` gives out.
+   */
+  copyFile(
+    file: Handle,
+    offset: number,
+    bytes: number,
+    host: Handle,
+    hostOffset: number,
+    token: number,
+  ): void;
 
   /** Turns the trace on or off and clears it. */
   traceEnable(runtime: Handle, on: boolean): void;

@@ -24,6 +24,8 @@ const char* kind_name(Kind kind) {
       return "module";
     case Kind::kHostBuffer:
       return "host buffer";
+    case Kind::kMappedFile:
+      return "file";
   }
   return "unknown record";
 }

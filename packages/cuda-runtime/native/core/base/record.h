@@ -17,6 +17,7 @@ enum class Kind : uint32_t {
   kRuntime = 7,
   kModule = 8,
   kHostBuffer = 9,
+  kMappedFile = 10,
 };
 
 const char* kind_name(Kind kind);

@@ -38,6 +38,11 @@ std::string to_json(const Fault& fault, const char* api) {
   json.field("stream", fault.stream);
   json.field("captureId", std::to_string(fault.capture_id));
   if (!fault.reason.empty()) json.field("reason", fault.reason);
+  if (!fault.file.empty()) {
+    json.field("file", fault.file);
+    json.field("byte", fault.byte);
+    json.field("systemError", static_cast<int64_t>(fault.system_error));
+  }
   json.end_object();
   return json.take();
 }

@@ -39,6 +39,10 @@ struct Fault {
   std::string stream;
   uint64_t capture_id = 0;
   std::string reason;  // CRT_UNAVAILABLE only
+  // CRT_FILE_… only: path, byte concerned (-1: none), errno (0: none).
+  std::string file;
+  int64_t byte = -1;
+  int system_error = 0;
 };
 
 /// Success is a null pointer: cheap to return from the launch path.
