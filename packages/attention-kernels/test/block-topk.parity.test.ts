@@ -7,12 +7,18 @@ import { referenceBlockTopk } from './reference/block-topk.js';
 
 const specialScores = [Number.NaN, Infinity, -Infinity, 0, -0, 1, 1, -1, 3e38];
 
+const floatOf = (bits: number) => new Float32Array(Uint32Array.of(bits).buffer)[0] ?? 0;
+
 function makeScores({ scores, positions, indexHeads, maxPages }: BlockTopkCase): Float32Array {
   const random = seededRandom(9);
   const score = (i: number) => {
     if (scores === 'equal') return 1.5;
     if (scores === 'few values') return random.integer(0, 3);
     if (scores === 'special') return specialScores[random.integer(0, specialScores.length)] ?? 0;
+    if (scores === 'any bits') return floatOf(random.integer(0, 2 ** 32));
+    if (scores === 'mostly lowest') {
+      return random.integer(0, 16) === 0 ? random.normal() : (specialScores[i % 2 ? 0 : 2] ?? 0);
+    }
     if (scores === 'rising') return i % maxPages;
     if (scores === 'falling') return -(i % maxPages);
     return random.normal();
