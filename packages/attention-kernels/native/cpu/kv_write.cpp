@@ -1,4 +1,5 @@
-// Copies a step's keys, values and index keys into their cache slots on the CPU.
+// Copies a step's keys, values and index keys into their cache slots on the CPU: the entries, and
+// the baseline level.
 //
 // Pure copies: 2 * width + index_dim elements per token, memory-bound. Slots of one step are
 // distinct (the page pool gives each token its own), so tokens are independent.
@@ -7,23 +8,19 @@
 #include <string.h>
 
 #include "cuda_runtime/abi.h"
+#include "kv_rows.h"
 
 namespace attention_kernels {
 namespace {
 
-struct KvWrite {
-  const KvWriteParams* p;
-  int64_t element_bytes;
-};
-
-void copy_row(const KvWrite& w, void* cache, int64_t slot, const void* rows, int64_t offset,
+void copy_row(const KvRows& w, void* cache, int64_t slot, const void* rows, int64_t offset,
               int64_t width) {
   memcpy(static_cast<char*>(cache) + slot * width * w.element_bytes,
          static_cast<const char*>(rows) + offset * w.element_bytes, width * w.element_bytes);
 }
 
-void write_tokens(void* argument, int64_t begin, int64_t end) {
-  const KvWrite& w = *static_cast<const KvWrite*>(argument);
+void write_rows_baseline(void* argument, int64_t begin, int64_t end) {
+  const KvRows& w = *static_cast<const KvRows*>(argument);
   const KvWriteParams& p = *w.p;
   for (int64_t token = begin; token < end; ++token) {
     const int64_t slot = p.slots[token];
@@ -38,8 +35,12 @@ void write_tokens(void* argument, int64_t begin, int64_t end) {
 
 void kv_write(const KvWriteParams* p, const CpuContext* context, int64_t element_bytes) {
   constexpr int64_t kGrain = 16;  // tokens; less is not worth waking a thread for
-  KvWrite write = {p, element_bytes};
-  context->parallel_for(context, p->tokens, kGrain, write_tokens, &write);
+  KvRows rows = {p, element_bytes};
+  CpuLoopBody write_rows = write_rows_baseline;
+#ifdef CRT_X86
+  if (context->level >= kCpuAvx2) write_rows = write_rows_avx2;
+#endif
+  context->parallel_for(context, p->tokens, kGrain, write_rows, &rows);
 }
 
 }  // namespace
