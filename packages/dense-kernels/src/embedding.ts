@@ -29,8 +29,8 @@ export interface EmbeddingOptions extends OperationOptions {
 /**
  * Gathers rows of a table: token embeddings, or the hidden rows whose logits are wanted.
  *
- * With `firstId` the table is a part of a larger one: the sum over all parts is the whole lookup, exactly,
- * since every id is a row of one part and zeros of the others.
+ * With `firstId` the table is a part of a larger one: the sum over all parts is the whole lookup,
+ * exactly, since every id is a row of one part and zeros of the others.
  *
  * @returns `[tokens, hidden]` of `outDType`
  * @throws DeviceError, DTypeError, ShapeError, ArgumentRangeError, NotLoadedError

@@ -10,7 +10,7 @@ import { type ExpertPath, MoeBlock } from './layers/moe-block.js';
 import { RmsNorm } from './layers/rms-norm.js';
 import { Router } from './layers/router.js';
 import { SwigluMlp } from './layers/swiglu-mlp.js';
-import type { LayerWeights, Matrix, MlpWeights, MoeWeights } from './loader/model-weights.js';
+import type { Matrix, MlpWeights, ModelWeights, MoeWeights } from './loader/model-weights.js';
 import type { Overlap } from './overlap.js';
 import type { SharedExpertChoice } from './shared-expert-choice.js';
 
@@ -29,16 +29,20 @@ export interface BuiltLayers {
 }
 
 /** Builds every layer. */
-export function buildLayers(weights: readonly LayerWeights[], context: LayerContext): BuiltLayers {
+export function buildLayers(
+  { layers: weights, heads }: Pick<ModelWeights, 'layers' | 'heads'>,
+  context: LayerContext,
+): BuiltLayers {
   const { config, communicator } = context;
   const moeBlocks = new Map<number, MoeBlock>();
   const layers = weights.map((layerWeights, layer) => {
+    const weightsOfHeads = { ...layerWeights.attention, heads };
     const block = buildMoeBlock(layer, layerWeights.moe, context);
     if (block) moeBlocks.set(layer, block);
     return new DecoderLayer({
       layer,
       inputNorm: new RmsNorm(layerWeights.inputNorm, config.rmsNormEps),
-      attention: new Attention(layer, config, layerWeights.attention, communicator),
+      attention: new Attention(layer, config, weightsOfHeads, communicator),
       postAttentionNorm: new RmsNorm(layerWeights.postAttentionNorm, config.rmsNormEps),
       mlp: block ?? buildDenseMlp(layerWeights.mlp, context),
     });
@@ -48,7 +52,7 @@ export function buildLayers(weights: readonly LayerWeights[], context: LayerCont
 
 function buildDenseMlp(weights: MlpWeights | undefined, context: LayerContext): LayerMlp {
   if (!weights) throw new RangeError('a layer has neither a dense MLP nor experts');
-  return new DenseMlp(new SwigluMlp(weights, context.config.swiglu), context.communicator);
+  return new DenseMlp(swigluMlp(weights, context.config), context.communicator);
 }
 
 function buildMoeBlock(
@@ -56,12 +60,12 @@ function buildMoeBlock(
   weights: MoeWeights | undefined,
   { config, overlap, sharedExpert, communicator }: LayerContext,
 ): MoeBlock | undefined {
-  const { moe, swiglu } = config;
+  const { moe } = config;
   if (!weights || !moe) return undefined;
   return new MoeBlock({
     layer,
     routed: expertPath(weights, weights.experts, config, moe, 0),
-    shared: weights.shared && new SwigluMlp(weights.shared, swiglu),
+    shared: weights.shared && swigluMlp(weights.shared, config),
     fused: weights.fused && expertPath(weights, weights.fused, config, moe, 1),
     usesFused: (tokens) => sharedExpert.usesFused(tokens),
     overlap,
@@ -69,13 +73,20 @@ function buildMoeBlock(
   });
 }
 
+/** Undefined for a rank without a hidden unit of the MLP. */
+function swigluMlp(weights: MlpWeights, { swiglu }: ModelConfig): SwigluMlp | undefined {
+  return weights.columns.count > 0 ? new SwigluMlp(weights, swiglu) : undefined;
+}
+
+/** Undefined for a rank without a hidden unit of the experts. */
 function expertPath(
   weights: MoeWeights,
   experts: MlpWeights,
   { swiglu }: ModelConfig,
   moe: MoeConfig,
   sharedSlots: 0 | 1,
-): ExpertPath {
+): ExpertPath | undefined {
+  if (experts.columns.count === 0) return undefined;
   const stacked: RoutedExpertsWeights = {
     w13: expertWeight(experts.gateUp),
     w2: expertWeight(experts.down),

@@ -44,10 +44,21 @@ export function describeModel(model: ModelFacts): Record<string, unknown> {
     sharedExpert: { ...model.sharedExpert.describe(), layers: report.sharedExpertLayers },
     tensorParallel: {
       ...report.tensorParallel,
-      embedding: 'whole on every rank',
+      part: report.part,
+      embedding: describeEmbedding(report, config),
       lmHead: report.tensorParallel.size > 1 ? 'split over the vocabulary' : 'whole',
       sums: model.sums,
     },
     weights: report,
   };
+}
+
+function describeEmbedding(
+  { tensorParallel, part }: LoadReport,
+  { vocabSize }: ModelConfig,
+): string {
+  if (tensorParallel.size === 1) return 'whole';
+  // One token over several ranks is whole on the first, but split all the same.
+  const isAlone = part.embedding.count === vocabSize && part.vocab.count < vocabSize;
+  return isAlone ? 'whole: nobody would sum its parts' : 'split over the vocabulary';
 }

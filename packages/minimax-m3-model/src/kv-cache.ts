@@ -1,7 +1,7 @@
 /** Keys, values and index keys of all layers, in pages. */
 
 import { type Device, Tensor } from '@altstream/cuda-runtime';
-import type { ModelConfig } from './config/model-config.js';
+import type { LayerKind, ModelConfig } from './config/model-config.js';
 import type { Range } from './loader/shard.js';
 
 /** Type of activations and of the cache. */
@@ -12,7 +12,7 @@ export interface LayerCache {
   /** [pages, pageTokens, kvHeads, headDim] */
   readonly k: Tensor;
   readonly v: Tensor;
-  /** [pages, pageTokens, indexDim], on sparse layers: one key a token for all index heads. */
+  /** [pages, pageTokens, indexDim], on sparse layers of a rank with heads: one key a token for all. */
   readonly indexKeys: Tensor | undefined;
 }
 
@@ -34,14 +34,22 @@ export function pageTokensOf(config: ModelConfig): number {
   return config.sparse?.blockTokens ?? densePageTokens;
 }
 
-/** Bytes of one page over all layers. */
-export function pageBytesOf({ config, kvHeads, pageTokens, dtype }: CacheShape): number {
+/** Bytes of one page over all layers; 0 on a rank without heads. */
+export function pageBytesOf(shape: CacheShape): number {
+  const { config, kvHeads, pageTokens, dtype } = shape;
   const perToken = config.layers.map(({ attention }) => {
-    const index = attention === 'sparse' ? (config.sparse?.indexDim ?? 0) : 0;
-    return 2 * kvHeads.count * config.headDim + index;
+    return 2 * kvHeads.count * config.headDim + (indexDimOf(attention, shape) ?? 0);
   });
   const elements = perToken.reduce((sum, count) => sum + count, 0) * pageTokens;
   return elements * (dtype === 'f32' ? 4 : 2);
+}
+
+/** A rank without heads chooses no blocks. */
+function indexDimOf(
+  attention: LayerKind['attention'],
+  { config, kvHeads }: CacheShape,
+): number | undefined {
+  return attention === 'sparse' && kvHeads.count > 0 ? config.sparse?.indexDim : undefined;
 }
 
 /** Device memory for a number of pages. What is in a page is decided by whoever writes slots. */
@@ -61,7 +69,7 @@ export class KvCache {
     const heads = [kvHeads.count, config.headDim];
     try {
       this.layers = config.layers.map(({ attention }, layer) => {
-        const indexDim = attention === 'sparse' ? config.sparse?.indexDim : undefined;
+        const indexDim = indexDimOf(attention, shape);
         return {
           k: make(`cache.${layer}.k`, heads),
           v: make(`cache.${layer}.v`, heads),

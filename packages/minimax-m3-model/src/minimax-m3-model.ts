@@ -2,7 +2,7 @@
 
 import { loadAttentionKernels } from '@altstream/attention-kernels';
 import type { Device, Runtime, Tensor } from '@altstream/cuda-runtime';
-import { embedding, loadDenseKernels } from '@altstream/dense-kernels';
+import { loadDenseKernels } from '@altstream/dense-kernels';
 import { loadMoeKernels } from '@altstream/moe-kernels';
 import { buildLayers } from './build-layers.js';
 import type { ModelConfig } from './config/model-config.js';
@@ -20,11 +20,11 @@ import {
 import { LmHead } from './layers/lm-head.js';
 import type { MoeBlock } from './layers/moe-block.js';
 import { RmsNorm } from './layers/rms-norm.js';
+import { TokenEmbedding } from './layers/token-embedding.js';
 import { Checkpoint } from './loader/checkpoint.js';
 import type { LoadReport } from './loader/load-report.js';
 import { loadWeights } from './loader/load-weights.js';
 import type { ModelWeights } from './loader/model-weights.js';
-import { splitKvHeads } from './loader/shard.js';
 import { measureSharedExpert } from './measure-shared-expert.js';
 import type { ModelOptions } from './model-options.js';
 import { type ModelBatch, ModelStep, type StepContext } from './model-step.js';
@@ -52,6 +52,7 @@ export class MiniMaxM3Model {
   /** The MoE blocks by layer, for tests and measurements. */
   readonly moeBlocks: ReadonlyMap<number, MoeBlock>;
   readonly #weights: ModelWeights;
+  readonly #embedding: TokenEmbedding;
   readonly #layers: readonly DecoderLayer[];
   readonly #lmHead: LmHead;
   readonly #cacheShape: CacheShape;
@@ -72,7 +73,7 @@ export class MiniMaxM3Model {
     this.#weights = weights;
     this.#cacheShape = {
       config,
-      kvHeads: splitKvHeads(config.kvHeads, weights.tensorParallel),
+      kvHeads: weights.heads.kvHeads,
       pageTokens: this.pageTokens,
       dtype: this.activations,
     };
@@ -85,7 +86,8 @@ export class MiniMaxM3Model {
     this.overlap = new Overlap(mode, alternate);
     this.sharedExpert = new SharedExpertChoice(options.sharedExpert ?? 'separate');
     const { overlap, sharedExpert } = this;
-    const built = buildLayers(weights.layers, { config, overlap, sharedExpert, communicator });
+    const built = buildLayers(weights, { config, overlap, sharedExpert, communicator });
+    this.#embedding = new TokenEmbedding(weights, this.activations, communicator);
     this.#layers = built.layers;
     this.moeBlocks = built.moeBlocks;
     const finalNorm = new RmsNorm(weights.finalNorm, config.rmsNormEps);
@@ -109,6 +111,7 @@ export class MiniMaxM3Model {
         config,
         stream: runtime.currentStream(device),
         ...(tensorParallel && { tensorParallel }),
+        isSummed: options.communicator !== undefined,
         ...(onProgress && { onProgress }),
         ...(signal && { signal }),
       });
@@ -142,7 +145,7 @@ export class MiniMaxM3Model {
    */
   forward(batch: ModelBatch, cache: { readonly pages: number }, context: StepContext): Tensor {
     const step = new ModelStep(batch, this.#checkCache(cache), context);
-    const residual = this.#embed(step);
+    const residual = this.#embedding.forward(step);
     const hidden = step.workspace.tensor(residual.shape, residual.dtype, 'hidden');
     // Nothing comes before the first layer, so it adds zeros.
     step.stream.fill(hidden, 0);
@@ -159,14 +162,6 @@ export class MiniMaxM3Model {
   dispose(): void {
     if (!this.#isDisposed) this.#weights.dispose();
     this.#isDisposed = true;
-  }
-
-  #embed(step: ModelStep): Tensor {
-    const { tokenIds: ids } = step.batch;
-    return embedding(
-      { table: this.#weights.embedding, ids },
-      { ...step.on, outDType: this.activations },
-    );
   }
 
   #checkCache(cache: { readonly pages: number }): KvCache {
@@ -190,8 +185,8 @@ export class MiniMaxM3Model {
           "storage, so it cannot be one of their slots; use 'separate' or 'auto'",
       );
     }
-    const [block] = this.moeBlocks.values();
-    if (mode !== 'auto' || !block || !canFuse || this.report.sharedExpertLayers === 0) return;
+    const block = [...this.moeBlocks.values()].find(({ hasBothWays }) => hasBothWays);
+    if (mode !== 'auto' || !block || !canFuse) return;
     const cache = this.createCache(0);
     const { device, activations: dtype } = this;
     const { hidden } = this.config;

@@ -1,4 +1,7 @@
-/** Rows of `table` ([rows, hidden], the first is id `firstId`); zeros for an id outside. The caller rounds. */
+/**
+ * Rows of `table` ([rows, hidden], the first has the id `firstId`); zeros for an id outside. The
+ * caller rounds.
+ */
 export function referenceEmbedding(
   table: Float32Array,
   hidden: number,

@@ -12,13 +12,17 @@ import type { Communicator } from '../communicator.js';
 import type { ModelConfig, SparseAttentionConfig } from '../config/model-config.js';
 import type { LayerCache } from '../kv-cache.js';
 import type { AttentionWeights } from '../loader/model-weights.js';
+import type { HeadParts } from '../loader/shard.js';
 import type { ModelStep } from '../model-step.js';
 import { type ProjectionLayout, projectionLayout } from './projection-layout.js';
+
+/** The weights of a layer and which heads they are of. */
+type HeadWeights = AttentionWeights & { readonly heads: HeadParts };
 
 /** Attention of one layer; sparse layers restrict each KV group to the blocks that its index chose. */
 export class Attention {
   readonly #layer: number;
-  readonly #weights: AttentionWeights;
+  readonly #weights: HeadWeights;
   readonly #config: ModelConfig;
   readonly #layout: ProjectionLayout;
   readonly #communicator: Communicator | undefined;
@@ -26,19 +30,26 @@ export class Attention {
   constructor(
     layer: number,
     config: ModelConfig,
-    weights: AttentionWeights,
+    weights: HeadWeights,
     communicator: Communicator | undefined,
   ) {
     this.#layer = layer;
     this.#weights = weights;
     this.#config = config;
-    this.#layout = projectionLayout(config, layer, weights);
+    this.#layout = projectionLayout(config, layer, weights.heads);
     this.#communicator = communicator;
   }
 
-  /** hidden [tokens, hidden] → the same shape, summed over all ranks. */
+  /** hidden [tokens, hidden] → the same shape, summed over ranks; one without heads adds zeros. */
   forward(hidden: Tensor, step: ModelStep): Tensor {
     const out = step.workspace.tensor(hidden.shape, hidden.dtype, 'attention');
+    if (this.#weights.heads.queryHeads.count === 0) step.stream.fill(out, 0);
+    else this.#project(hidden, step, out);
+    this.#communicator?.allReduce(out, step.stream);
+    return out;
+  }
+
+  #project(hidden: Tensor, step: ModelStep, out: Tensor): void {
     step.scratch(() => {
       const projected = linear({ x: hidden, weight: this.#weights.qkv }, step.on);
       const { q, k, v, indexQ, indexK } = this.#normAndRotate(projected, step);
@@ -46,8 +57,6 @@ export class Attention {
       const attended = this.#attend(q, indexQ, cache, step);
       linear({ x: attended, weight: this.#weights.output }, { ...step.on, out });
     });
-    this.#communicator?.allReduce(out, step.stream);
-    return out;
   }
 
   #normAndRotate(projected: Tensor, step: ModelStep) {

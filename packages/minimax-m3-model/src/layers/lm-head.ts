@@ -5,16 +5,19 @@ import type { ModelWeights } from '../loader/model-weights.js';
 import type { ModelStep } from '../model-step.js';
 import type { RmsNorm } from './rms-norm.js';
 
+/** The head and whose part of it this is. */
+type HeadWeights = Pick<ModelWeights, 'lmHead' | 'vocab' | 'tensorParallel'>;
+
 /** Last norm and head, on the wanted rows only. */
 export class LmHead {
   readonly #norm: RmsNorm;
-  readonly #weights: Pick<ModelWeights, 'lmHead' | 'vocab'>;
+  readonly #weights: HeadWeights;
   readonly #vocabSize: number;
   readonly #communicator: Communicator | undefined;
 
   constructor(
     norm: RmsNorm,
-    weights: Pick<ModelWeights, 'lmHead' | 'vocab'>,
+    weights: HeadWeights,
     vocabSize: number,
     communicator: Communicator | undefined,
   ) {
@@ -44,11 +47,13 @@ export class LmHead {
 
   /** Each rank fills the columns of its tokens and leaves zeros elsewhere, so a sum gathers them. */
   #project(x: Tensor, logits: Tensor, step: ModelStep): void {
-    const { lmHead, vocab } = this.#weights;
-    const isWhole = vocab.count === this.#vocabSize;
+    const { lmHead, vocab, tensorParallel } = this.#weights;
+    const isWhole = tensorParallel.size === 1;
     if (!isWhole) step.stream.fill(logits, 0);
-    const out = isWhole ? logits : logits.slice(1, vocab.start, vocab.start + vocab.count);
-    linear({ x, weight: lmHead, outDtype: 'f32' }, { ...step.on, out });
+    if (vocab.count > 0) {
+      const out = isWhole ? logits : logits.slice(1, vocab.start, vocab.start + vocab.count);
+      linear({ x, weight: lmHead, outDtype: 'f32' }, { ...step.on, out });
+    }
     if (!isWhole) this.#communicator?.allReduce(logits, step.stream);
   }
 }

@@ -16,8 +16,9 @@ export interface ExpertPath {
 /** What a MoE block is made of. */
 export interface MoeBlockParts {
   readonly layer: number;
-  readonly routed: ExpertPath;
-  /** The shared expert by itself; undefined when the layer has none. */
+  /** Undefined when this rank holds nothing of the experts. */
+  readonly routed: ExpertPath | undefined;
+  /** The shared expert by itself; undefined when the layer, or this rank, has none of it. */
   readonly shared: SwigluMlp | undefined;
   /** The same sum with the shared expert as one more slot; undefined when it does not fit. */
   readonly fused: ExpertPath | undefined;
@@ -35,11 +36,21 @@ export class MoeBlock {
     this.#parts = parts;
   }
 
-  /** hidden [tokens, hidden] → `out` of the same shape: routed + shared, summed over all ranks. */
+  /** Whether the shared expert can run separately and fused on this rank. */
+  get hasBothWays(): boolean {
+    const { routed, shared, fused } = this.#parts;
+    return routed !== undefined && shared !== undefined && fused !== undefined;
+  }
+
+  /**
+   * hidden [tokens, hidden] → `out` of the same shape: routed + shared, summed over all ranks. A rank
+   * that holds nothing of one of them launches nothing for it.
+   */
   forward(hidden: Tensor, step: ModelStep, out: Tensor): Tensor {
-    const { shared, communicator } = this.#parts;
+    const { shared, routed, communicator } = this.#parts;
     if (!shared || step.tokens === 0) this.forwardRouted(hidden, step, out);
     else if (this.#isFused(step)) this.forwardFused(hidden, step, out);
+    else if (!routed) shared.forward(hidden, step, out);
     else this.forwardSeparate(hidden, step, out);
     communicator?.allReduce(out, step.stream);
     return out;
@@ -75,8 +86,17 @@ export class MoeBlock {
     return this.#parts.fused !== undefined && this.#parts.usesFused(step.tokens);
   }
 
-  #forwardPath(path: ExpertPath, hidden: Tensor, step: ModelStep, given?: Tensor): Tensor {
+  #forwardPath(
+    path: ExpertPath | undefined,
+    hidden: Tensor,
+    step: ModelStep,
+    given?: Tensor,
+  ): Tensor {
     const out = given ?? step.workspace.tensor(hidden.shape, hidden.dtype, 'routed');
+    if (!path) {
+      step.stream.fill(out, 0);
+      return out;
+    }
     return step.scratch(() => {
       const topk = path.router.forward(hidden, step);
       step.taps?.router?.(this.#parts.layer, topk.ids, topk.weights, step.stream);

@@ -1,6 +1,6 @@
 import type { HeadsPlace } from '@altstream/attention-kernels';
 import type { ModelConfig } from '../config/model-config.js';
-import type { AttentionWeights } from '../loader/model-weights.js';
+import type { HeadParts } from '../loader/shard.js';
 
 /** Which columns of the fused projection are which heads, on this rank. */
 export interface ProjectionLayout {
@@ -12,22 +12,24 @@ export interface ProjectionLayout {
   readonly indexK: HeadsPlace | undefined;
 }
 
-/** Order q, k, v, index q, index k. How many heads this rank has follows from the weights. */
+/** Order q, k, v, index q, index k. */
 export function projectionLayout(
   config: ModelConfig,
   layer: number,
-  { output }: AttentionWeights,
+  { queryHeads, kvHeads: { count: kvHeads } }: HeadParts,
 ): ProjectionLayout {
   const { headDim } = config;
-  const heads = (output.data.shape[1] ?? 0) / headDim;
-  const kvHeads = Math.max(1, (heads * config.kvHeads) / config.heads);
   let start = 0;
   const next = (count: number, dim: number): HeadsPlace => {
     const place = { start, heads: count, headDim: dim };
     start += count * dim;
     return place;
   };
-  const [q, k, v] = [next(heads, headDim), next(kvHeads, headDim), next(kvHeads, headDim)];
+  const [q, k, v] = [
+    next(queryHeads.count, headDim),
+    next(kvHeads, headDim),
+    next(kvHeads, headDim),
+  ];
   const sparse = config.layers[layer]?.attention === 'sparse' ? config.sparse : undefined;
   return {
     q,

@@ -1,7 +1,7 @@
 /** Plans the weights of one decoder layer: which tensors, which of their rows and columns. */
 
 import type { ModelConfig, MoeConfig } from '../config/model-config.js';
-import { hasWeight, type MatrixPart } from './matrix-part.js';
+import { hasWeight, type MatrixPart, mxBlock } from './matrix-part.js';
 import type { MatrixStorage } from './matrix-storage.js';
 import type {
   AttentionWeights,
@@ -10,7 +10,7 @@ import type {
   MlpWeights,
   MoeWeights,
 } from './model-weights.js';
-import { type Range, splitEvenly, splitKvHeads, type TensorParallel } from './shard.js';
+import { type Range, splitHeads, splitUnits, type TensorParallel, times } from './shard.js';
 import type { TensorSource } from './tensor-source.js';
 import type { MatrixParts, WeightLoader } from './weight-loader.js';
 import type { MlpNames, Spellings, WeightNames } from './weight-names.js';
@@ -41,12 +41,14 @@ export function planLayer(plan: LayerPlan): LayerWeights {
   };
 }
 
-/** q and o are split by query heads, k, v and index q by KV heads; the one index key is copied. */
+/**
+ * q and o are split by query heads, k, v and index q by KV heads; the one index key is whole on every
+ * rank with heads, so ranks that share a KV head choose the same blocks.
+ */
 function planAttention(plan: LayerPlan): AttentionWeights {
   const { loader, names, config, tensorParallel, layer } = plan;
   const { hidden, heads, kvHeads, headDim } = config;
-  const queryHeads = splitEvenly('query heads', heads, tensorParallel);
-  const groups = splitKvHeads(kvHeads, tensorParallel);
+  const { queryHeads, kvHeads: groups } = splitHeads(config, tensorParallel);
   const rows = (name: string, total: number, part: Range): MatrixPart => ({
     spellings: names.inLayer(layer, name),
     rows: total * headDim,
@@ -64,7 +66,8 @@ function planAttention(plan: LayerPlan): AttentionWeights {
     const all = kvHeads * indexDim;
     const queries = { spellings: names.indexer(layer, 'q_proj'), rows: all, columns: hidden };
     qkv.push({ ...queries, rowRange: times(groups, indexDim) });
-    qkv.push({ spellings: names.indexer(layer, 'k_proj'), rows: indexDim, columns: hidden });
+    const key = { spellings: names.indexer(layer, 'k_proj'), rows: indexDim, columns: hidden };
+    qkv.push({ ...key, rowRange: { start: 0, count: groups.count > 0 ? indexDim : 0 } });
   }
   const norm = (spellings: Spellings, length: number) => loader.vector(spellings, length);
   return {
@@ -85,25 +88,22 @@ function planAttention(plan: LayerPlan): AttentionWeights {
 }
 
 function planDenseMlp(plan: LayerPlan): MlpWeights {
-  const { loader, names, config, layer, tensorParallel } = plan;
+  const { loader, names, config, layer } = plan;
   const { hidden, denseIntermediate: width } = config;
-  const range = splitEvenly('columns of the dense MLP', width, tensorParallel);
-  const parts = mlpParts(names.denseMlp(layer, width), { hidden, width, range });
-  return { gateUp: loader.matrix(parts.gateUp), down: loader.matrix([parts.down]) };
+  const mlp = names.denseMlp(layer, width);
+  const range = splitColumns(plan, width, [mlp]);
+  return loadMlp(loader, mlpParts(mlp, { hidden, width, range }));
 }
 
 function planMoe(plan: LayerPlan, moe: MoeConfig): MoeWeights {
-  const { loader, names, config, layer, tensorParallel } = plan;
+  const { loader, names, config, layer } = plan;
   const { hidden } = config;
   const { experts, intermediate: width } = moe;
-  const range = splitEvenly('columns of an expert', width, tensorParallel);
-  const routed = Array.from({ length: experts }, (_, expert) =>
-    mlpParts(names.expert(layer, expert, { experts, intermediate: width, hidden }), {
-      hidden,
-      width,
-      range,
-    }),
+  const routedNames = Array.from({ length: experts }, (_, expert) =>
+    names.expert(layer, expert, { experts, intermediate: width, hidden }),
   );
+  const range = splitColumns(plan, width, routedNames);
+  const routed = routedNames.map((expert) => mlpParts(expert, { hidden, width, range }));
   const shared = sharedParts(plan, moe);
   const canFuse = shared !== undefined && fits(loader, routed, shared, moe);
   const slots = canFuse ? [...routed, shared] : routed;
@@ -116,6 +116,7 @@ function planMoe(plan: LayerPlan, moe: MoeConfig): MoeWeights {
   const all = {
     gateUp: viewExperts(gateUp, slots.length),
     down: viewExperts(down, slots.length),
+    columns: range,
   };
   const bias = names.routerBias(layer);
   return {
@@ -124,28 +125,59 @@ function planMoe(plan: LayerPlan, moe: MoeConfig): MoeWeights {
       'f32',
     ).data,
     routerBias: moe.hasRoutingBias ? loader.vector(bias, experts) : undefined,
-    experts: { gateUp: take(all.gateUp, 0, experts), down: take(all.down, 0, experts) },
+    experts: {
+      gateUp: take(all.gateUp, 0, experts),
+      down: take(all.down, 0, experts),
+      columns: range,
+    },
     shared: canFuse
-      ? { gateUp: one(all.gateUp, experts), down: one(all.down, experts) }
-      : shared && { gateUp: loader.matrix(shared.gateUp), down: loader.matrix([shared.down]) },
+      ? { gateUp: one(all.gateUp, experts), down: one(all.down, experts), columns: range }
+      : shared && loadMlp(loader, shared),
     fused: canFuse ? all : undefined,
   };
 }
 
 /** The tensors decide: exports exist that leave `n_shared_experts` out or write 0. */
 function sharedParts(plan: LayerPlan, moe: MoeConfig): MlpParts | undefined {
-  const { source, names, config, layer, tensorParallel } = plan;
+  const { source, names, config, layer } = plan;
   const width = moe.sharedIntermediate;
   const sharedNames = names.sharedExpert(layer, width);
   const isThere = hasWeight(source, sharedNames.gate) || hasWeight(source, sharedNames.down);
   if (!isThere && moe.sharedExpert !== 'present') return undefined;
-  const range = splitEvenly('columns of the shared expert', width, tensorParallel);
+  const range = splitColumns(plan, width, [sharedNames]);
   return mlpParts(sharedNames, { hidden: config.hidden, width, range });
 }
 
 interface MlpParts {
   readonly gateUp: readonly [MatrixPart, MatrixPart];
   readonly down: MatrixPart;
+  readonly columns: Range;
+}
+
+/**
+ * The hidden units of a rank. Units of `down` that lie in one MXFP8 block share a scale and stay
+ * together; otherwise rows keep the alignment that wide loads like, unless ranks would get nothing.
+ */
+function splitColumns(
+  { loader, config, tensorParallel }: LayerPlan,
+  width: number,
+  mlps: readonly MlpNames[],
+): Range {
+  const downs = mlps.map(({ down }) => ({
+    spellings: down,
+    rows: config.hidden,
+    columns: width,
+  }));
+  const isMx = loader.storageOf(downs as unknown as MatrixParts) === 'mxfp8';
+  const canAlign = width % alignedUnits === 0 && width >= alignedUnits * tensorParallel.size;
+  return splitUnits(width, tensorParallel, isMx ? mxBlock : canAlign ? alignedUnits : 1);
+}
+
+/** 16 bytes of bf16. */
+const alignedUnits = 8;
+
+function loadMlp(loader: WeightLoader, { gateUp, down, columns }: MlpParts): MlpWeights {
+  return { gateUp: loader.matrix(gateUp), down: loader.matrix([down]), columns };
 }
 
 /** Gate and up are split by rows, down by columns, so each rank has whole hidden units. */
@@ -161,6 +193,7 @@ function mlpParts(
       { spellings: names.up, ...wide },
     ],
     down: { spellings: names.down, rows: hidden, columns: width, columnRange: range },
+    columns: range,
   };
 }
 
@@ -173,6 +206,8 @@ function fits(
 ): boolean {
   const [first] = routed;
   if (!first || moe.sharedIntermediate !== moe.intermediate) return false;
+  // Of equal width, but split in other units.
+  if (first.columns.count !== shared.columns.count) return false;
   const storage = (parts: MlpParts) =>
     `${loader.storageOf(parts.gateUp)} ${loader.storageOf([parts.down])}`;
   return storage(first) === storage(shared);
@@ -200,8 +235,4 @@ function one(matrix: Matrix, slot: number): Matrix {
   const { data, scales } = take(matrix, slot, slot + 1);
   const flat = (tensor: typeof data) => tensor.view(tensor.shape.slice(1));
   return { data: flat(data), scales: scales && flat(scales) };
-}
-
-function times({ start, count }: Range, factor: number): Range {
-  return { start: start * factor, count: count * factor };
 }

@@ -1,6 +1,6 @@
 /** What happened while a checkpoint was loaded, for logs and `describe()`. */
 
-import type { TensorParallel } from './shard.js';
+import type { RankPart, TensorParallel } from './shard.js';
 
 /** A part of the checkpoint in numbers. */
 export interface TensorCount {
@@ -36,6 +36,8 @@ export interface LoadReport {
   /** MoE layers that have a shared expert. */
   readonly sharedExpertLayers: number;
   readonly tensorParallel: TensorParallel;
+  /** What this rank holds; everything with one rank. */
+  readonly part: RankPart;
   readonly seconds: number;
 }
 

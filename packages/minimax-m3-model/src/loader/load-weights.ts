@@ -5,8 +5,15 @@ import type { ModelConfig } from '../config/model-config.js';
 import { planLayer } from './layer-weights.js';
 import type { LoadProgress, LoadReport, TensorCount } from './load-report.js';
 import type { MatrixPart } from './matrix-part.js';
-import type { Matrix, ModelWeights } from './model-weights.js';
-import { checkTensorParallel, splitNearlyEvenly, type TensorParallel } from './shard.js';
+import type { LayerWeights, Matrix, MlpWeights, ModelWeights } from './model-weights.js';
+import {
+  checkTensorParallel,
+  type Range,
+  type RankPart,
+  splitHeads,
+  splitUnits,
+  type TensorParallel,
+} from './shard.js';
 import type { TensorSource } from './tensor-source.js';
 import { WeightLoader } from './weight-loader.js';
 import { unusedPart, WeightNames } from './weight-names.js';
@@ -18,6 +25,11 @@ export interface LoadOptions {
   readonly stream: Stream;
   /** Default: the whole model. */
   readonly tensorParallel?: TensorParallel;
+  /**
+   * False: nobody sums the parts of several ranks. Then the embedding is whole, since a rank that saw
+   * zeros for most tokens would route and measure nothing real. Default true.
+   */
+  readonly isSummed?: boolean;
   readonly onProgress?: LoadProgress;
   /** Stops between two tensors. */
   readonly signal?: AbortSignal;
@@ -30,8 +42,8 @@ export interface LoadedWeights {
 }
 
 /**
- * Loads the weights of a rank. The embedding is whole on every rank, since a lookup reads only the
- * rows of its tokens; the head is split over the vocabulary, since every step reads all of it.
+ * Loads the weights of a rank: heads, hidden units of MLPs and the vocabulary of embedding and head
+ * are split, norms and routers are whole.
  *
  * @throws CheckpointError when a tensor is missing or differs from the config; nothing stays allocated
  */
@@ -43,7 +55,7 @@ export async function loadWeights(
   const tensorParallel = checkTensorParallel(options.tensorParallel ?? { rank: 0, size: 1 });
   const loader = new WeightLoader(source, options.stream);
   try {
-    const weights = planModel(source, loader, options.config, tensorParallel);
+    const weights = planModel(source, loader, { ...options, tensorParallel });
     await loader.run(options.onProgress, options.signal);
     const seconds = (performance.now() - started) / 1000;
     return { weights, report: report(source, loader, weights, seconds) };
@@ -56,24 +68,28 @@ export async function loadWeights(
 function planModel(
   source: TensorSource,
   loader: WeightLoader,
-  config: ModelConfig,
-  tensorParallel: TensorParallel,
+  options: Pick<LoadOptions, 'config' | 'isSummed'> & { readonly tensorParallel: TensorParallel },
 ): ModelWeights {
+  const { config, tensorParallel, isSummed = true } = options;
   const names = new WeightNames(source);
   const { vocabSize, hidden, tiedEmbeddings } = config;
-  const vocab = splitNearlyEvenly(vocabSize, tensorParallel);
+  const vocab = splitUnits(vocabSize, tensorParallel);
   const table = { rows: vocabSize, columns: hidden };
-  const embedding = planEmbedding(loader, { spellings: names.embedding, ...table });
-  const end = vocab.start + vocab.count;
+  const embeddingRows = isSummed ? vocab : { start: 0, count: vocabSize };
+  const embeddingPart = { spellings: names.embedding, ...table, rowRange: embeddingRows };
+  const embedding = planEmbedding(loader, embeddingPart);
+  const tiedStart = vocab.start - embeddingRows.start;
   return {
     tensorParallel,
+    heads: splitHeads(config, tensorParallel),
     embedding: embedding.data,
+    embeddingRows,
     layers: config.layers.map((_, layer) =>
       planLayer({ source, loader, names, config, tensorParallel, layer }),
     ),
     finalNorm: loader.vector(names.finalNorm, hidden),
     lmHead: tiedEmbeddings
-      ? { data: embedding.data.slice(0, vocab.start, end), scales: undefined }
+      ? { data: embedding.data.slice(0, tiedStart, tiedStart + vocab.count), scales: undefined }
       : loader.matrix([{ spellings: names.lmHead, ...table, rowRange: vocab }]),
     vocab,
     dispose: () => loader.dispose(),
@@ -116,6 +132,22 @@ function report(
     conversions: loader.conversions,
     sharedExpertLayers: weights.layers.filter(({ moe }) => moe?.shared).length,
     tensorParallel: weights.tensorParallel,
+    part: partOf(weights),
     seconds,
+  };
+}
+
+function partOf({ heads, vocab, embeddingRows, layers }: ModelWeights): RankPart {
+  const columns = (mlpOf: (layer: LayerWeights) => MlpWeights | undefined): Range[] => {
+    const all = layers.flatMap((layer) => mlpOf(layer)?.columns ?? []);
+    return [...new Map(all.map((range) => [`${range.start} ${range.count}`, range])).values()];
+  };
+  return {
+    ...heads,
+    vocab,
+    embedding: embeddingRows,
+    denseColumns: columns(({ mlp }) => mlp),
+    expertColumns: columns(({ moe }) => moe?.experts),
+    sharedColumns: columns(({ moe }) => moe?.shared),
   };
 }

@@ -15,7 +15,7 @@ export function chooseStorage(found: readonly FoundPart[]): MatrixStorage {
 }
 
 function isWholeBlocks({ columnRange: { start, count } }: FoundPart): boolean {
-  return start % mxBlock === 0 && count % mxBlock === 0;
+  return count === 0 || (start % mxBlock === 0 && count % mxBlock === 0);
 }
 
 /** Why a part is not kept as it is stored. */

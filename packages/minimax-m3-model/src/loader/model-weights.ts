@@ -1,7 +1,7 @@
 /** The weights of one rank on the device, in the layout that the layers use. */
 
 import type { Tensor } from '@altstream/cuda-runtime';
-import type { Range, TensorParallel } from './shard.js';
+import type { HeadParts, Range, TensorParallel } from './shard.js';
 
 /**
  * A matrix [out, in], or one for each expert [experts, out, in], row-major.
@@ -19,6 +19,8 @@ export interface MlpWeights {
   readonly gateUp: Matrix;
   /** [hidden, intermediate] */
   readonly down: Matrix;
+  /** The hidden units of the whole MLP that these are; `intermediate` above is their number, maybe 0. */
+  readonly columns: Range;
 }
 
 /** Attention of one layer. Rows of `qkv`: q, k, v, and on sparse layers index q, index k. */
@@ -61,8 +63,11 @@ export interface LayerWeights {
 /** All weights of one rank. */
 export interface ModelWeights {
   readonly tensorParallel: TensorParallel;
-  /** [vocab, hidden], whole on every rank. */
+  /** The heads of every layer. */
+  readonly heads: HeadParts;
+  /** Rows `embeddingRows` of the table, [rows, hidden]. */
   readonly embedding: Tensor;
+  readonly embeddingRows: Range;
   readonly layers: readonly LayerWeights[];
   readonly finalNorm: Tensor;
   /** Rows `vocab` of the head; a view of the embedding when tied. */

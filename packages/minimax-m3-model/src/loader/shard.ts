@@ -1,4 +1,7 @@
-/** How the weights of a layer are split over the ranks of tensor parallelism. */
+/**
+ * How weights are split over the ranks of tensor parallelism. Every size works: where it does not
+ * divide evenly the first ranks have one unit more, and a rank may be left with nothing.
+ */
 
 import { CheckpointError } from '../errors/index.js';
 
@@ -14,10 +17,33 @@ export interface Range {
   readonly count: number;
 }
 
-/** Checks a rank and returns it; the default is the whole model. */
+/** The heads of a rank; each of its KV heads serves equally many of its query heads. */
+export interface HeadParts {
+  readonly queryHeads: Range;
+  /** Also the index heads of sparse layers. With more ranks than KV heads, ranks hold copies. */
+  readonly kvHeads: Range;
+}
+
+/** What a rank holds of the weights that are split. Norms and routers are whole everywhere. */
+export interface RankPart extends HeadParts {
+  /** Tokens whose logits the rank computes. */
+  readonly vocab: Range;
+  /** Rows of the embedding table. */
+  readonly embedding: Range;
+  /** Hidden units of MLPs; more than one range when layers are stored in different ways. */
+  readonly denseColumns: readonly Range[];
+  readonly expertColumns: readonly Range[];
+  readonly sharedColumns: readonly Range[];
+}
+
+/**
+ * Checks a rank and returns it.
+ *
+ * @throws CheckpointError `MODEL_CHECKPOINT_SHARDING`
+ */
 export function checkTensorParallel({ rank, size }: TensorParallel): TensorParallel {
-  const isRank = Number.isInteger(rank) && Number.isInteger(size) && rank >= 0 && rank < size;
-  if (isRank) return { rank, size };
+  const isRank = Number.isSafeInteger(rank) && Number.isSafeInteger(size);
+  if (isRank && rank >= 0 && rank < size) return { rank, size };
   throw new CheckpointError(
     'MODEL_CHECKPOINT_SHARDING',
     `tensor parallelism: rank ${rank} of ${size} is impossible; ranks count from 0 to size - 1`,
@@ -25,40 +51,55 @@ export function checkTensorParallel({ rank, size }: TensorParallel): TensorParal
   );
 }
 
-/** The equal part of `total` that belongs to a rank. */
-export function splitEvenly(what: string, total: number, { rank, size }: TensorParallel): Range {
-  if (total % size !== 0) {
-    throw new CheckpointError(
-      'MODEL_CHECKPOINT_SHARDING',
-      `tensor parallelism: ${total} ${what} cannot be split over ${size} ranks; ` +
-        `choose a size that divides ${total}`,
-      { facts: { what, total, size } },
-    );
-  }
-  const count = total / size;
-  return { start: rank * count, count };
+/**
+ * The part of `total` that belongs to a rank, in whole units; the first ranks have one unit more.
+ *
+ * @param unit what must stay together; the last unit may be shorter
+ */
+export function splitUnits(total: number, { rank, size }: TensorParallel, unit = 1): Range {
+  const units = Math.ceil(total / unit);
+  const each = Math.floor(units / size);
+  const first = rank * each + Math.min(rank, units % size);
+  const isLonger = rank < units % size;
+  const start = Math.min(total, first * unit);
+  const end = Math.min(total, (first + each + (isLonger ? 1 : 0)) * unit);
+  return { start, count: end - start };
 }
 
 /**
- * The KV heads of a rank. With more ranks than heads, ranks share a head: each rank holds a copy of
- * the one that its query heads use.
+ * The heads of a rank. Up to as many ranks as KV heads: whole groups, a KV head with all of its query
+ * heads. More: the ranks are dealt out to the KV heads, and those of one KV head copy it and split
+ * its query heads. So a rank never has a part of a group beside another group, which attention could
+ * not express; a rank without a query head has no KV head either.
  */
-export function splitKvHeads(kvHeads: number, tensorParallel: TensorParallel): Range {
+export function splitHeads(
+  { heads, kvHeads }: { readonly heads: number; readonly kvHeads: number },
+  tensorParallel: TensorParallel,
+): HeadParts {
+  const group = heads / kvHeads;
   const { rank, size } = tensorParallel;
-  if (size <= kvHeads) return splitEvenly('KV heads', kvHeads, tensorParallel);
-  if (size % kvHeads !== 0) {
-    throw new CheckpointError(
-      'MODEL_CHECKPOINT_SHARDING',
-      `tensor parallelism: ${kvHeads} KV heads cannot be copied evenly over ${size} ranks; ` +
-        `choose a multiple of ${kvHeads}`,
-      { facts: { what: 'KV heads', total: kvHeads, size } },
-    );
+  if (size <= kvHeads) {
+    const part = splitUnits(kvHeads, tensorParallel);
+    return { kvHeads: part, queryHeads: times(part, group) };
   }
-  return { start: Math.floor((rank * kvHeads) / size), count: 1 };
+  const each = Math.floor(size / kvHeads);
+  const longer = size % kvHeads;
+  // The first `longer` KV heads have one rank more.
+  const ofLonger = longer * (each + 1);
+  const isLonger = rank < ofLonger;
+  const ranks = isLonger ? each + 1 : each;
+  const kvHead = isLonger
+    ? Math.floor(rank / ranks)
+    : longer + Math.floor((rank - ofLonger) / ranks);
+  const place = isLonger ? rank % ranks : (rank - ofLonger) % ranks;
+  const part = splitUnits(group, { rank: place, size: ranks });
+  return {
+    kvHeads: { start: kvHead, count: part.count > 0 ? 1 : 0 },
+    queryHeads: { start: kvHead * group + part.start, count: part.count },
+  };
 }
 
-/** The part of `total` that belongs to a rank; parts differ by one at most. */
-export function splitNearlyEvenly(total: number, { rank, size }: TensorParallel): Range {
-  const start = Math.floor((rank * total) / size);
-  return { start, count: Math.floor(((rank + 1) * total) / size) - start };
+/** A range of groups as a range of their members. */
+export function times({ start, count }: Range, factor: number): Range {
+  return { start: start * factor, count: count * factor };
 }

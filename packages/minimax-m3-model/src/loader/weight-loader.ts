@@ -141,6 +141,10 @@ export class WeightLoader {
 
   #queuePart(part: FoundPart, target: MatrixStorage, matrix: Matrix, row: number): void {
     const { tensor, scales } = part;
+    if (part.rowRange.count === 0 || part.columnRange.count === 0) {
+      for (const stored of scales ? [tensor, scales] : [tensor]) this.#use(stored, 0);
+      return;
+    }
     if (storageOf(tensor) !== target) {
       const { name, dtype } = tensor;
       const reason = conversionReason(part, target);
@@ -245,10 +249,14 @@ export class WeightLoader {
   }
 
   #queue(tensor: StoredTensor, bytes: number, run: () => Promise<void>): void {
-    if (!this.usedNames.has(tensor.name)) this.used.tensors++;
-    this.usedNames.add(tensor.name);
-    this.used.bytes += bytes;
+    this.#use(tensor, bytes);
     this.#jobs.push({ tensor, bytes, run });
+  }
+
+  #use({ name }: StoredTensor, bytes: number): void {
+    if (!this.usedNames.has(name)) this.used.tensors++;
+    this.usedNames.add(name);
+    this.used.bytes += bytes;
   }
 
   #write(to: Tensor, values: ArrayBufferView): void {

@@ -94,6 +94,11 @@ export class Session {
     for (const pages of this.#pages) this.#free.push(...pages.splice(0));
   }
 
+  /** Forgets the tokens of every sequence behind the first `length`; those keep their pages. */
+  rewind(length: number): void {
+    this.#lengths.fill(length);
+  }
+
   /** Values of an f32 tensor. */
   async read(tensor: Tensor): Promise<Float32Array> {
     const values = new Float32Array(tensor.elements);
