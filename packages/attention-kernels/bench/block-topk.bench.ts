@@ -10,6 +10,7 @@ const sizes = [
   { tokens: 1, maxPages: 64 },
   { tokens: 1, maxPages: 8192 },
   { tokens: 256, maxPages: 64 },
+  { tokens: 64, maxPages: 1024 },
 ];
 
 const cases = sizes.map(({ tokens, maxPages }): BenchCase => {

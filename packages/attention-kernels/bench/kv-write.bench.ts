@@ -9,7 +9,7 @@ import { referenceKvWrite } from '../test/reference/kv-write.js';
 const width = m3.kvHeads * m3.headDim;
 const heads = { heads: m3.kvHeads, headDim: m3.headDim };
 
-const cases = [1, 16, 256].map((tokens): BenchCase => {
+const cases = [1, 16, 256, 2048].map((tokens): BenchCase => {
   const batch = makePagedBatch({ ...m3, dtype: 'bf16', sequences: [{ context: tokens, tokens }] });
   return {
     case: { dtype: 'bf16', tokens },
