@@ -24,10 +24,14 @@ function placeTable(stream: Stream) {
   return table;
 }
 
-const cases = sizes.map(
-  (tokens): BenchCase => ({
-    case: { tokens, hidden, dtype: 'bf16' },
-    bytes: 2 * tokens * hidden * 2,
+const cases = (['bf16', 'f32'] as const).flatMap((outDType) =>
+  sizes.map((tokens) => makeCase(tokens, outDType)),
+);
+
+function makeCase(tokens: number, outDType: 'bf16' | 'f32'): BenchCase {
+  return {
+    case: { tokens, hidden, dtype: 'bf16', outDType },
+    bytes: tokens * hidden * (outDType === 'bf16' ? 4 : 6),
     prepare: async (stream) => {
       const random = seededRandom(2);
       const { host, tensor } = placeTable(stream);
@@ -36,15 +40,15 @@ const cases = sizes.map(
         table: tensor,
         ids: upload(stream, ids, [tokens], 'i32'),
       };
-      const out = stream.tensor([tokens, hidden], 'bf16');
+      const out = stream.tensor([tokens, hidden], outDType);
       const expected = referenceEmbedding(host, hidden, ids);
       return {
-        run: () => void embedding(input, { stream, out }),
+        run: () => void embedding(input, { stream, outDType, out }),
         check: async () => expectClose((await download(stream, out)) as Float32Array, expected),
       };
     },
-  }),
-);
+  };
+}
 
 const setting = { bench: 'embedding', from: import.meta.url, load: loadDenseKernels };
 await runBench(setting, cases);
