@@ -1,4 +1,5 @@
 import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
+import { Workspace } from '@altstream/cuda-runtime';
 import { download, expectClose, upload } from '@altstream/cuda-runtime/testing';
 import { loadMoeKernels, permute } from '../src/index.js';
 import { makeIds } from '../test/cases/routing.js';
@@ -6,19 +7,25 @@ import { referencePermute } from '../test/reference/permute.js';
 
 const [k, experts, tileRows] = [4, 128, 64];
 
-function makeCase(tokens: number): BenchCase {
+/** All experts, or a quarter of them as one rank of four holds. */
+function makeCase(tokens: number, local: number): BenchCase {
   return {
-    case: { tokens, k, experts },
+    case: { tokens, k, experts, local },
     bytes: tokens * k * 12,
     prepare: async (stream) => {
       const ids = makeIds({ tokens, k, experts });
       const tensor = upload(stream, ids, [tokens, k], 'i32');
-      const run = () => permute(tensor, { numExperts: experts }, { stream, tileRows });
+      const range = { numExperts: experts, localNumExperts: local };
+      const allocator = new Workspace(stream.device);
+      const run = () => {
+        allocator.reset();
+        return permute(tensor, range, { stream, allocator, tileRows });
+      };
       return {
         run: () => void run(),
         check: async () => {
           const rows = [...(await download(stream, run().rows))].map(Number);
-          const expected = referencePermute(ids, { offset: 0, local: experts, tileRows });
+          const expected = referencePermute(ids, { offset: 0, local, tileRows });
           expectClose(rows, expected.rows);
         },
       };
@@ -32,4 +39,6 @@ const setting = {
   load: loadMoeKernels,
   ceiling: readCeiling,
 };
-await runBench(setting, [1, 64, 1024, 8192].map(makeCase));
+const sizes = [1, 64, 1024, 8192];
+const cases = [experts, experts / 4].flatMap((local) => sizes.map((n) => makeCase(n, local)));
+await runBench(setting, cases);
