@@ -57,6 +57,14 @@ class CompletionQueue : public core::CompletionSink {
   std::unordered_map<int64_t, Expected> expected_;  // race checker only
 };
 
+/// The array buffer of a host buffer.
+struct HostArray {
+  Napi::Reference<Napi::ArrayBuffer> array;
+  // The array's reference to the memory: there as long as the array is, and has the memory; null
+  // when the buffer is empty.
+  core::Ref<core::Buffer>* kept;
+};
+
 class Environment {
  public:
   explicit Environment(Napi::Env env);
@@ -71,7 +79,7 @@ class Environment {
   core::Ref<CompletionQueue> completions;
   const uint32_t* block = nullptr;  // the command block
   // Array buffers of host buffers, to be detached when those are disposed.
-  std::unordered_map<core::Handle, Napi::Reference<Napi::ArrayBuffer>> host_arrays;
+  std::unordered_map<core::Handle, HostArray> host_arrays;
   // Runtimes opened here, for ending this thread's captures.
   std::vector<core::Ref<core::Runtime>> runtimes;
 

@@ -30,24 +30,27 @@ Napi::Value buffer_info(const Napi::CallbackInfo& info) {
   return in.text(json.take());
 }
 
-/// The array buffer is the memory itself; it keeps the record alive, whoever goes first.
+/// The array buffer is the memory itself; it keeps the record alive until it is collected, or until
+/// `release` detaches it.
 Napi::Value alloc_host(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const core::Ref<core::Runtime> runtime = in.record<core::Runtime>(0);
   core::Ref<Buffer> buffer;
   in.finish(runtime->allocate(in.size(1, "bytes"), "host", true, buffer));
   Napi::ArrayBuffer array;
+  core::Ref<Buffer>* kept = nullptr;
   if (buffer->bytes() == 0) {
     array = Napi::ArrayBuffer::New(info.Env(), 0);
   } else {
-    core::Ref<Buffer> kept = buffer;
+    auto reference = std::make_unique<core::Ref<Buffer>>(buffer);
+    kept = reference.get();
     array = Napi::ArrayBuffer::New(
         info.Env(), buffer->data(), buffer->bytes(),
-        [](Napi::BasicEnv, void*, Buffer* memory) { memory->release(); }, kept.get());
-    kept.detach();  // the finalizer's now
+        [](Napi::BasicEnv, void*, core::Ref<Buffer>* memory) { delete memory; }, kept);
+    reference.release();  // the finalizer's now
   }
   const core::Handle handle = in.environment().add(buffer);
-  in.environment().host_arrays.emplace(handle, Napi::Weak(array));
+  in.environment().host_arrays.emplace(handle, HostArray{Napi::Weak(array), kept});
   Napi::Object result = Napi::Object::New(info.Env());
   result.Set("handle", Napi::Number::New(info.Env(), handle));
   result.Set("buffer", array);

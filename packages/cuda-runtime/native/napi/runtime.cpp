@@ -81,6 +81,23 @@ Napi::Value device_info(const Napi::CallbackInfo& info) {
   return in.text(runtime->device_info());
 }
 
+// Gives the array's reference back here: its finalizer runs some turns of the event loop later. The
+// memory of an array that was detached before moved to another one, and is in use there.
+void detach(const HostArray& host) {
+  Napi::ArrayBuffer array = host.array.Value();
+  if (array.IsEmpty() || array.IsUndefined() || array.IsDetached()) return;
+  if (host.kept == nullptr) return array.Detach();
+  // Taken first, since the finalizer may free `kept`; the memory goes after the array lost it.
+  core::Ref<core::Buffer> memory;
+  std::swap(memory, *host.kept);
+  try {
+    array.Detach();
+  } catch (...) {
+    std::swap(memory, *host.kept);
+    throw;
+  }
+}
+
 Napi::Value release(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const core::Handle handle = in.handle(0);
@@ -88,8 +105,7 @@ Napi::Value release(const Napi::CallbackInfo& info) {
     auto& arrays = in.environment().host_arrays;
     const auto found = arrays.find(handle);
     if (found != arrays.end()) {
-      const Napi::ArrayBuffer array = found->second.Value();
-      if (!array.IsEmpty() && !array.IsUndefined()) Napi::ArrayBuffer(array).Detach();
+      detach(found->second);
       arrays.erase(found);
     }
   }
