@@ -7,6 +7,7 @@
 #include "version.h"
 
 #ifdef CRT_WITH_CUDA
+#include "cuda/backend.h"
 #include "cuda/probe.h"
 #endif
 
@@ -53,6 +54,9 @@ Status open_backend(const std::string& name, const RuntimeOptions& options, Ref<
     return Status::argument("`backend` is `" + name + "`, expected cuda or cpu");
   }
   const CudaReport report = report_cuda();
+#ifdef CRT_WITH_CUDA
+  if (report.reason.empty()) return cuda::CudaBackend::open(options, runtime);
+#endif
   Status status = Status::error("CRT_UNAVAILABLE", 0, report.detail, report.hint);
   status.fault().reason = report.reason;
   return status;
@@ -71,8 +75,8 @@ std::string probe_backends() {
   json.end_object();
   json.begin_object();
   json.field("backend", "cuda");
-  json.field("usable", false);
-  json.field("reason", cuda.reason);
+  json.field("usable", cuda.reason.empty());
+  if (!cuda.reason.empty()) json.field("reason", cuda.reason);
   json.field("detail", cuda.detail);
   json.field("driverVersion", static_cast<int64_t>(cuda.driver_version));
   json.field("runtimeVersion", static_cast<int64_t>(cuda.runtime_version));

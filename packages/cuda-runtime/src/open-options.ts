@@ -10,7 +10,7 @@ import type { QueueOptions, QueuePolicy } from './stream/pending-limit.js';
 export interface OpenOptions {
   /** Default `auto`: CUDA if usable, else the CPU with one process warning. */
   readonly backend?: 'auto' | 'cpu' | 'cuda';
-  /** Index of the default device; default 0. */
+  /** Which of the devices that the backend sees the runtime drives; default 0. */
   readonly device?: number;
   /** Refuses calls that would break a capture before the driver sees them; default true. */
   readonly guards?: boolean;
@@ -70,7 +70,7 @@ export function resolveOptions(options: OpenOptions, settings: Settings): Resolv
     device,
     isolated,
     queue: resolveQueue(options),
-    native: { guards, strictEvents, cpu: resolveCpuOptions(cpu, settings) },
+    native: { device, guards, strictEvents, cpu: resolveCpuOptions(cpu, settings) },
   };
 }
 

@@ -68,12 +68,7 @@ function openNew(
   const separate = options.isolated ? { isolated: `${threadId}-${++isolatedCount}` } : {};
   const native = JSON.stringify({ ...options.native, ...separate });
   const handle = guarded(() => binding.openRuntime(backend, native));
-  const runtime = new NativeRuntime(handle, { backend, why, options, giveBack });
-  const count = runtime.devices.length;
-  if (options.device < count) return runtime;
-  guarded(() => binding.closeRuntime(handle));
-  const detail = `\`device\` is ${options.device}, expected 0 … ${count - 1} on the ${backend} backend`;
-  throw new ArgumentError({ api: 'open', backend, number: 101, detail });
+  return new NativeRuntime(handle, { backend, why, options, giveBack });
 }
 
 function chooseBackend(options: ResolvedOptions): { backend: 'cpu' | 'cuda'; why: string } {

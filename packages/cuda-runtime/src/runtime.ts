@@ -60,7 +60,7 @@ export class NativeRuntime implements Runtime {
     throw new DisposedError({ api, detail: `the ${this.backend} runtime is disposed` });
   }
 
-  device(index: number = this.#origin.options.device): Device {
+  device(index = 0): Device {
     const device = Number.isInteger(index) ? this.devices[index] : undefined;
     if (device) return device;
     const detail = `\`index\` is ${describeValue(index)}, expected 0 … ${this.devices.length - 1}`;

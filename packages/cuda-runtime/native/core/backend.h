@@ -9,6 +9,7 @@
 #include "core/base/json.h"
 #include "core/base/status.h"
 #include "core/graph/graph.h"
+#include "core/memory/staging.h"
 #include "core/module.h"
 #include "core/ticket.h"
 #include "core/work.h"
@@ -30,6 +31,15 @@ class ExecPlan {
   virtual ~ExecPlan() = default;
 };
 
+/// Where a buffer lies.
+enum class MemoryPlace : uint8_t { kDevice, kHost };
+
+/// Stream priorities; a lower number runs first.
+struct PriorityRange {
+  int least = 0;
+  int greatest = 0;
+};
+
 /// What happens when a mark is reached.
 struct MarkRequest {
   bool timing = false;
@@ -38,6 +48,8 @@ struct MarkRequest {
   const char* api = "";
 };
 
+/// Functions without a Status throw: `std::bad_alloc` without memory, `StatusException` when the
+/// driver refuses. Both leave everything as it was.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -47,8 +59,9 @@ class Backend {
   virtual void describe_device(JsonWriter& json) = 0;
   virtual void statistics(JsonWriter& json) = 0;
 
+  virtual PriorityRange priority_range() const = 0;
   virtual std::unique_ptr<StreamQueue> make_queue(Stream& stream) = 0;
-  /// Appends to the stream. `clock` is the race checker's, or null.
+  /// Appends to the stream. The ticket is null where the race checker has no use for it.
   virtual Ref<Ticket> enqueue(Stream& stream, Ref<Work> work) = 0;
   /// Appends a point without work.
   virtual Ref<Ticket> mark(Stream& stream, const MarkRequest& request) = 0;
@@ -57,6 +70,10 @@ class Backend {
   /// The stream's last point; null when nothing is pending.
   virtual Ref<Ticket> tail(Stream& stream) = 0;
   virtual uint64_t pending(Stream& stream) = 0;
+  /// Asks whether the ticket is complete, now.
+  virtual bool poll(Ticket& ticket) { return ticket.is_complete(); }
+  /// Time between two complete tickets that were made with timing.
+  virtual double elapsed_ms(Ticket& start, Ticket& end) = 0;
   /// Posts the token when the ticket completes.
   virtual void notify(Ticket& ticket, const MarkRequest& request) = 0;
   /// Blocks; false when the time is over. timeout_ms < 0 = for ever.
@@ -64,8 +81,13 @@ class Backend {
   /// A failure of finished work that nobody was told of yet.
   virtual Status take_fault() = 0;
 
-  virtual Status allocate(uint64_t bytes, const std::string& label, uint8_t*& data) = 0;
-  virtual void free_memory(uint8_t* data, uint64_t bytes, const std::string& label) = 0;
+  virtual Status allocate(uint64_t bytes, const std::string& label, MemoryPlace place,
+                          uint8_t*& data) = 0;
+  /// Never fails and never waits; called when no submitted work can touch the memory.
+  virtual void free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
+                           MemoryPlace place) = 0;
+  /// Memory for bytes that a write takes from JavaScript.
+  virtual Status stage(uint64_t bytes, std::unique_ptr<StagedBytes>& staged) = 0;
 
   virtual Status load_image(const JsonValue& manifest, const std::string& directory,
                             const std::vector<KernelLayout>& layouts,

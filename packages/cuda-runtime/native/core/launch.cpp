@@ -186,14 +186,10 @@ Status write(Stream& stream, const Range& to, const uint8_t* source, uint64_t by
   auto work = make_ref<Work>(WorkKind::kWrite);
   work->to = bytes > 0 ? to.buffer->data() + to.offset : nullptr;
   work->bytes = bytes;
-  work->staged = std::unique_ptr<uint8_t[]>(new (std::nothrow) uint8_t[bytes]);
-  if (work->staged == nullptr) {
-    return Status::error("CRT_OOM", kMemoryAllocation,
-                         "no memory to stage " + std::to_string(bytes) + " bytes",
-                         "Write in smaller pieces, or copy from a host buffer");
-  }
-  if (bytes > 0) std::memcpy(work->staged.get(), source, bytes);
-  work->from = work->staged.get();
+  status = stream.runtime().backend().stage(bytes, work->staged);
+  if (!status.ok()) return std::move(status).on_stream(stream.display_name());
+  if (bytes > 0) std::memcpy(work->staged->data(), source, bytes);
+  work->from = work->staged->data();
   work->accesses.push_back({to.buffer, to.offset, to.offset + bytes, kWrite});
   return stream.submit_eager(std::move(work), "writing from");
 }

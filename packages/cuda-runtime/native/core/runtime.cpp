@@ -10,8 +10,6 @@
 namespace cuda_runtime::core {
 namespace {
 
-constexpr int kGreatestPriority = -5;  // as on CUDA devices; lower numbers run first
-
 /// Open runtimes by backend and options. Raw pointers: a runtime leaves when it ends.
 struct Registry {
   Mutex mutex;
@@ -32,6 +30,7 @@ Status RuntimeOptions::parse(const std::string& text, RuntimeOptions& options) {
     return Status::argument("`options` is " + error);
   }
   const JsonValue& cpu = json["cpu"];
+  options.device = static_cast<int>(json["device"].number_or(0));
   options.guards = json["guards"].bool_or(true);
   options.strict_events = json["strictEvents"].bool_or(false);
   options.cpu_level = cpu["level"].text();
@@ -93,7 +92,8 @@ void Runtime::remove_stream(Stream& stream) {
 }
 
 Ref<Stream> Runtime::create_stream(int priority, bool blocking, std::string name) {
-  const int clamped = std::clamp(priority, kGreatestPriority, 0);
+  const PriorityRange range = backend_->priority_range();
+  const int clamped = std::clamp(priority, range.greatest, range.least);
   return make_ref<Stream>(Ref<Runtime>(this),
                           blocking ? StreamType::kBlocking : StreamType::kNonBlocking, clamped,
                           std::move(name));
@@ -113,13 +113,14 @@ Ref<Stream> Runtime::legacy_stream() {
 
 Status Runtime::allocate(uint64_t bytes, std::string label, bool is_host, Ref<Buffer>& buffer) {
   uint8_t* data = nullptr;
-  Status status = backend_->allocate(bytes, label, data);
+  const MemoryPlace place = is_host ? MemoryPlace::kHost : MemoryPlace::kDevice;
+  Status status = backend_->allocate(bytes, label, place, data);
   if (!status.ok()) return status;
   const Kind kind = is_host ? Kind::kHostBuffer : Kind::kBuffer;
   try {
     buffer = make_ref<Buffer>(kind, Ref<Runtime>(this), data, bytes, label);
   } catch (...) {
-    backend_->free_memory(data, bytes, label);
+    backend_->free_memory(data, bytes, label, place);
     throw;
   }
   return {};
@@ -155,8 +156,9 @@ std::string Runtime::device_info() {
   backend_->describe_device(json);
   json.key("priorityRange");
   json.begin_object();
-  json.field("least", int64_t{0});
-  json.field("greatest", static_cast<int64_t>(kGreatestPriority));
+  const PriorityRange range = backend_->priority_range();
+  json.field("least", static_cast<int64_t>(range.least));
+  json.field("greatest", static_cast<int64_t>(range.greatest));
   json.end_object();
   json.end_object();
   return json.take();

@@ -22,6 +22,7 @@ class CaptureSequence;
 
 /// Options of `openRuntime` (`NativeOpenOptions`); 0 and "" mean the default.
 struct RuntimeOptions {
+  int device = 0;  // ordinal among those that the backend sees
   bool guards = true;
   bool strict_events = false;
   std::string cpu_level;

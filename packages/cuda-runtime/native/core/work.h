@@ -8,6 +8,7 @@
 #include "core/base/inline_vector.h"
 #include "core/launch_config.h"
 #include "core/memory/buffer.h"
+#include "core/memory/staging.h"
 #include "core/module.h"
 #include "core/stream/completion_sink.h"
 
@@ -61,7 +62,7 @@ struct Work : public RefCounted {
   uint8_t* to = nullptr;
   const uint8_t* from = nullptr;
   uint64_t bytes = 0;
-  std::unique_ptr<uint8_t[]> staged;  // kWrite
+  std::unique_ptr<StagedBytes> staged;  // kWrite
   Ref<CompletionSink> sink;           // kRead, kNotify
   int64_t token = 0;
   Ref<Event> event;  // kEventRecord, kEventWait

@@ -17,6 +17,7 @@ using core::Work;
 using core::WorkKind;
 
 constexpr uint32_t kDefaultMaxThreads = 32;
+constexpr core::PriorityRange kPriorities = {0, -5};  // as on CUDA devices
 
 CpuQueue& queue_of(Stream& stream) { return static_cast<CpuQueue&>(stream.queue()); }
 
@@ -63,6 +64,12 @@ Status read_options(const core::RuntimeOptions& options, SchedulerOptions& resul
 }  // namespace
 
 Status CpuBackend::open(const core::RuntimeOptions& options, Ref<Runtime>& runtime) {
+  if (options.device != 0) {
+    return Status::error("CRT_ARGUMENT", core::kInvalidDevice,
+                         "`device` is " + std::to_string(options.device) +
+                             ", expected 0 … 0 on the cpu backend",
+                         "The CPU is one device");
+  }
   SchedulerOptions scheduler;
   Status status = read_options(options, scheduler);
   if (!status.ok()) return status;
@@ -101,6 +108,8 @@ void CpuBackend::statistics(core::JsonWriter& json) {
   json.field("parallelThreads", static_cast<uint64_t>(scheduler_->pool().started()));
   json.field("kernelsWithoutWait", scheduler_->kernels_without_wait());
 }
+
+core::PriorityRange CpuBackend::priority_range() const { return kPriorities; }
 
 std::unique_ptr<core::StreamQueue> CpuBackend::make_queue(Stream&) {
   return std::make_unique<CpuQueue>();
@@ -171,6 +180,10 @@ Ref<Ticket> CpuBackend::tail(Stream& stream) {
 
 uint64_t CpuBackend::pending(Stream& stream) { return queue_of(stream).pending.load(); }
 
+double CpuBackend::elapsed_ms(Ticket& start, Ticket& end) {
+  return static_cast<double>(end.completed_ns() - start.completed_ns()) / 1e6;
+}
+
 void CpuBackend::notify(Ticket& ticket, const core::MarkRequest& request) {
   scheduler_->notify(operation_of(ticket), {request.sink, request.token, request.api});
 }
@@ -181,12 +194,25 @@ bool CpuBackend::wait_blocking(Ticket& ticket, int64_t timeout_ms) {
 
 Status CpuBackend::take_fault() { return scheduler_->take_fault(); }
 
-Status CpuBackend::allocate(uint64_t bytes, const std::string& label, uint8_t*& data) {
+Status CpuBackend::allocate(uint64_t bytes, const std::string& label, core::MemoryPlace,
+                            uint8_t*& data) {
   return memory_.allocate(bytes, label, data);
 }
 
-void CpuBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string& label) {
+void CpuBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
+                             core::MemoryPlace) {
   memory_.release(data, bytes, label, &runtime_->races());
+}
+
+Status CpuBackend::stage(uint64_t bytes, std::unique_ptr<core::StagedBytes>& staged) {
+  try {
+    staged = std::make_unique<core::HeapBytes>(bytes);
+  } catch (const std::bad_alloc&) {
+    return Status::error("CRT_OOM", core::kMemoryAllocation,
+                         "no memory to stage " + std::to_string(bytes) + " bytes",
+                         "Write in smaller pieces, or copy from a host buffer");
+  }
+  return {};
 }
 
 Status CpuBackend::load_image(const core::JsonValue& manifest, const std::string& directory,

@@ -22,18 +22,23 @@ class CpuBackend : public core::Backend {
   void describe_device(core::JsonWriter& json) override;
   void statistics(core::JsonWriter& json) override;
 
+  core::PriorityRange priority_range() const override;
   std::unique_ptr<core::StreamQueue> make_queue(core::Stream& stream) override;
   core::Ref<core::Ticket> enqueue(core::Stream& stream, core::Ref<core::Work> work) override;
   core::Ref<core::Ticket> mark(core::Stream& stream, const core::MarkRequest& request) override;
   void wait(core::Stream& stream, core::Ticket& ticket) override;
   core::Ref<core::Ticket> tail(core::Stream& stream) override;
   uint64_t pending(core::Stream& stream) override;
+  double elapsed_ms(core::Ticket& start, core::Ticket& end) override;
   void notify(core::Ticket& ticket, const core::MarkRequest& request) override;
   bool wait_blocking(core::Ticket& ticket, int64_t timeout_ms) override;
   core::Status take_fault() override;
 
-  core::Status allocate(uint64_t bytes, const std::string& label, uint8_t*& data) override;
-  void free_memory(uint8_t* data, uint64_t bytes, const std::string& label) override;
+  core::Status allocate(uint64_t bytes, const std::string& label, core::MemoryPlace place,
+                        uint8_t*& data) override;
+  void free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
+                   core::MemoryPlace place) override;
+  core::Status stage(uint64_t bytes, std::unique_ptr<core::StagedBytes>& staged) override;
 
   core::Status load_image(const core::JsonValue& manifest, const std::string& directory,
                           const std::vector<core::KernelLayout>& layouts,

@@ -330,19 +330,23 @@ void Scheduler::trace_work(const Work& work, KernelCall& call) {
 
 // Without memory for the bytes the read fails alone: its promise is told, the stream goes on.
 void Scheduler::stage_read(const Work& work, Operation& operation) {
+  std::unique_ptr<core::StagedBytes> bytes;
   try {
-    std::unique_ptr<uint8_t[]> bytes(new (std::nothrow) uint8_t[work.bytes]);
-    if (bytes == nullptr) {
-      operation.failure = core::Status::error(
-          "CRT_OOM", core::kMemoryAllocation,
-          "no memory to stage " + std::to_string(work.bytes) + " bytes",
-          "Read in smaller pieces, or copy to a host buffer");
-      return;
-    }
-    if (work.bytes > 0) std::memcpy(bytes.get(), work.from, work.bytes);
-    work.sink->stage(work.token, std::move(bytes), work.bytes);
+    bytes = std::make_unique<core::HeapBytes>(work.bytes);
+    if (work.bytes > 0) std::memcpy(bytes->data(), work.from, work.bytes);
+    work.sink->stage(work.token, std::move(bytes));
+    return;
   } catch (const std::bad_alloc&) {
     operation.out_of_memory = true;
+  }
+  try {
+    operation.failure = core::Status::error("CRT_OOM", core::kMemoryAllocation,
+                                            "no memory to stage " + std::to_string(work.bytes) +
+                                                " bytes",
+                                            "Read in smaller pieces, or copy to a host buffer");
+    operation.out_of_memory = false;
+  } catch (const std::bad_alloc&) {
+    // The short text of `out_of_memory` needs none.
   }
 }
 

@@ -60,11 +60,8 @@ ProbeResult probe() {
     explain(error, result);
     return result;
   }
-  // The device is there, but this version drives only the CPU.
-  result.reason = "BUILT_WITHOUT_CUDA";
-  result.detail = "this version of the addon can find " + std::to_string(result.devices) +
-                  " CUDA device(s) but has no CUDA backend";
-  result.hint = "Use the CPU backend, or a version with the CUDA backend";
+  result.detail = "driver for CUDA " + version_text(result.driver_version) + ", " +
+                  std::to_string(result.devices) + " device(s)";
   return result;
 }
 

@@ -106,21 +106,21 @@ void CompletionQueue::order_host(int64_t token) {
   }
 }
 
-void CompletionQueue::stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) {
+void CompletionQueue::stage(int64_t token, std::unique_ptr<core::StagedBytes> bytes) {
   core::LockGuard lock(mutex_);
-  if (function_ != nullptr) staged_[token] = {std::move(bytes), size};
+  if (function_ != nullptr) staged_[token] = std::move(bytes);
 }
 
 bool CompletionQueue::take_staged(int64_t token, uint8_t* destination, uint64_t size) {
-  Staged staged;
+  std::unique_ptr<core::StagedBytes> staged;
   {
     core::LockGuard lock(mutex_);
     const auto found = staged_.find(token);
-    if (found == staged_.end() || found->second.size != size) return false;
+    if (found == staged_.end() || found->second->bytes() != size) return false;
     staged = std::move(found->second);
     staged_.erase(found);
   }
-  if (size > 0) std::memcpy(destination, staged.bytes.get(), size);
+  if (size > 0) std::memcpy(destination, staged->data(), size);
   return true;
 }
 

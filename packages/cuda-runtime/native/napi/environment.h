@@ -25,7 +25,7 @@ class CompletionQueue : public core::CompletionSink {
   void keep_alive(Napi::Env env, bool on);
 
   void post(int64_t token, std::string status) override;
-  void stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) override;
+  void stage(int64_t token, std::unique_ptr<core::StagedBytes> bytes) override;
   void expect(int64_t token, core::Ref<core::Runtime> runtime,
               core::Ref<core::Ticket> ticket) override;
   /// False when the token has no staged bytes of this size.
@@ -35,10 +35,6 @@ class CompletionQueue : public core::CompletionSink {
   struct Item {
     int64_t token = 0;
     std::string status;
-  };
-  struct Staged {
-    std::unique_ptr<uint8_t[]> bytes;
-    uint64_t size;
   };
   struct Expected {
     core::Ref<core::Runtime> runtime;
@@ -53,7 +49,7 @@ class CompletionQueue : public core::CompletionSink {
   napi_threadsafe_function function_ = nullptr;  // null: closed
   bool scheduled_ = false;
   std::vector<Item> items_;
-  std::unordered_map<int64_t, Staged> staged_;
+  std::unordered_map<int64_t, std::unique_ptr<core::StagedBytes>> staged_;
   std::unordered_map<int64_t, Expected> expected_;  // race checker only
 };
 

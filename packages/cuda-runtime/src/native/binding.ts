@@ -189,6 +189,8 @@ export interface NativeBinding {
 
 /** Options of `openRuntime` (JSON). */
 export interface NativeOpenOptions {
+  /** Ordinal of the device among those that the backend sees. */
+  readonly device: number;
   readonly guards: boolean;
   readonly strictEvents: boolean;
   readonly cpu: {

@@ -101,9 +101,9 @@ void Sink::post(int64_t token, std::string status) {
   arrived_.notify_all();
 }
 
-void Sink::stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) {
+void Sink::stage(int64_t token, std::unique_ptr<cuda_runtime::core::StagedBytes> bytes) {
   LockGuard lock(mutex_);
-  staged_[token].assign(bytes.get(), bytes.get() + size);
+  staged_[token].assign(bytes->data(), bytes->data() + bytes->bytes());
 }
 
 std::string Sink::wait(int64_t token) {

@@ -63,7 +63,7 @@ void expect_ok(const Status& status, const char* file, int line);
 class Sink : public CompletionSink {
  public:
   void post(int64_t token, std::string status) override;
-  void stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) override;
+  void stage(int64_t token, std::unique_ptr<cuda_runtime::core::StagedBytes> bytes) override;
   /// Blocks until the token came, and tells the race checker so; its status.
   std::string wait(int64_t token);
   void expect(int64_t token, Ref<Runtime> runtime, Ref<Ticket> ticket) override;

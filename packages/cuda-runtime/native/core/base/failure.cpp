@@ -17,6 +17,8 @@ Status out_of_memory(std::string detail) {
 Status status_of_exception() {
   try {
     throw;
+  } catch (const StatusException& refused) {
+    return Status(refused.fault());
   } catch (const std::bad_alloc&) {
     return out_of_memory("the process has no memory left for it");
   } catch (const std::length_error&) {

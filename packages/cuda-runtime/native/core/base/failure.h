@@ -11,8 +11,19 @@
 
 namespace cuda_runtime::core {
 
-/// The exception that is being handled, as a Status: `CRT_OOM` when memory or a thread was refused, else
-/// `CRT_INTERNAL`. To be called in a catch block; throws bad_alloc if there is no memory at all.
+/// A driver's refusal on its way to the border, where it becomes a Status again.
+class StatusException : public std::exception {
+ public:
+  explicit StatusException(Status status) : fault_(std::move(status.fault())) {}
+  const Fault& fault() const { return fault_; }
+  const char* what() const noexcept override { return fault_.detail.c_str(); }
+
+ private:
+  Fault fault_;
+};
+
+/// The exception that is being handled, as a Status: `CRT_OOM` when memory or a thread was refused, what
+/// a StatusException carries, else `CRT_INTERNAL`. To be called in a catch block; throws bad_alloc if there is no memory at all.
 Status status_of_exception();
 
 /// Posted instead of a fault's JSON when there was no memory for it. Short enough to lie inside

@@ -14,6 +14,7 @@ enum CudaNumber : int {
   kMemoryAllocation = 2,
   kInsufficientDriver = 35,
   kInvalidDevice = 101,
+  kNoKernelImage = 209,
   kInvalidResourceHandle = 400,
   kIllegalState = 401,
   kSymbolNotFound = 500,

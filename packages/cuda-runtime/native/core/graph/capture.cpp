@@ -106,6 +106,7 @@ Status add_node(Stream& stream, Ref<Work> work) {
   GraphNode node;
   node.stream_name = stream.display_name();
   node.stream_id = stream.id();
+  node.stream_priority = stream.priority();
   node.dependencies = stream.frontier;
   // A programmatic edge needs a kernel at both ends and no second predecessor (CP01–CP03).
   const bool programmatic =

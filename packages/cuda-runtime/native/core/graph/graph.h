@@ -25,6 +25,7 @@ struct GraphNode {
   Ref<Work> work;
   std::string stream_name;  // where it was captured, for pictures and timelines
   uint64_t stream_id = 0;
+  int stream_priority = 0;
   std::vector<GraphDependency> dependencies;
 };
 

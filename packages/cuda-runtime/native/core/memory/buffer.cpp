@@ -15,7 +15,9 @@ Buffer::Buffer(Kind kind, Ref<Runtime> runtime, uint8_t* data, uint64_t bytes, s
 }
 
 Buffer::~Buffer() {
-  runtime_->backend().free_memory(data_, bytes_, label_);
+  runtime_->backend().free_memory(
+      data_, bytes_, label_,
+      kind() == Kind::kHostBuffer ? MemoryPlace::kHost : MemoryPlace::kDevice);
   runtime_->live().remove(kind());
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "core/memory/staging.h"
 #include "core/ticket.h"
 
 namespace cuda_runtime::core {
@@ -17,7 +18,7 @@ class CompletionSink : public RefCounted {
   /// `status` is empty when all went well, else JSON of a NativeFault.
   virtual void post(int64_t token, std::string status) = 0;
   /// Keeps the bytes of a read until JavaScript takes them.
-  virtual void stage(int64_t token, std::unique_ptr<uint8_t[]> bytes, uint64_t size) = 0;
+  virtual void stage(int64_t token, std::unique_ptr<StagedBytes> bytes) = 0;
   /// With the race checker: what the token, once delivered, tells the host to be complete.
   virtual void expect(int64_t token, Ref<Runtime> runtime, Ref<Ticket> ticket) = 0;
 };

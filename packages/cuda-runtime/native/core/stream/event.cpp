@@ -112,14 +112,14 @@ EventState Event::state() {
     return sequence->state == CaptureState::kActive ? EventState::kCaptured : EventState::kStale;
   }
   if (!ticket) return EventState::kUnrecorded;
-  return ticket->is_complete() ? EventState::kComplete : EventState::kPending;
+  return runtime_->backend().poll(*ticket) ? EventState::kComplete : EventState::kPending;
 }
 
 Status Event::query(bool& complete) {
   LockGuard lock(runtime_->mutex());
   Status status = check_event_query(*this, "querying an event");
   if (!status.ok()) return status;
-  complete = !ticket || ticket->is_complete();
+  complete = !ticket || runtime_->backend().poll(*ticket);
   if (complete && ticket) runtime_->races().host_waited(*ticket);
   return {};
 }
@@ -174,12 +174,12 @@ Status Event::elapsed_ms(Event& start, Event& end, double& milliseconds) {
                            "the event was never recorded", "Record both events first");
     }
   }
-  if (!start.ticket->is_complete() || !end.ticket->is_complete()) {
+  Backend& backend = runtime.backend();
+  if (!backend.poll(*start.ticket) || !backend.poll(*end.ticket)) {
     return Status::error("CRT_EVENT_NOT_READY", kNotReady, "the events are not complete",
                          "Wait for `end.done()` first");
   }
-  const int64_t ns = end.ticket->completed_ns() - start.ticket->completed_ns();
-  milliseconds = static_cast<double>(ns) / 1e6;
+  milliseconds = backend.elapsed_ms(*start.ticket, *end.ticket);
   return {};
 }
 

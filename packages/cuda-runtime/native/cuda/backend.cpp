@@ -1,0 +1,247 @@
+#include "cuda/backend.h"
+
+#include "core/base/clock.h"
+#include "core/base/failure.h"
+#include "core/stream/stream.h"
+#include "cuda/driver.h"
+#include "cuda/graph/plan.h"
+#include "cuda/image.h"
+#include "cuda/launch_kernel.h"
+#include "cuda/queue/queue.h"
+
+namespace cuda_runtime::cuda {
+namespace {
+
+using core::Ref;
+using core::Runtime;
+using core::Status;
+using core::Stream;
+using core::Ticket;
+using core::Work;
+using core::WorkKind;
+
+constexpr int64_t kSpinNs = 50'000;
+constexpr int64_t kRestNs = 50'000;
+
+/// A stream's queue; what is in flight outlives the stream.
+class CudaStreamQueue : public core::StreamQueue {
+ public:
+  explicit CudaStreamQueue(Ref<Queue> queue) : queue_(std::move(queue)) {}
+  ~CudaStreamQueue() override { queue_->close(); }
+  Queue& queue() const { return *queue_; }
+
+ private:
+  const Ref<Queue> queue_;
+};
+
+Queue& queue_of(Stream& stream) { return static_cast<CudaStreamQueue&>(stream.queue()).queue(); }
+
+Mark& mark_of(Ticket& ticket) { return static_cast<Mark&>(ticket); }
+
+Notice notice_of(const core::MarkRequest& request) {
+  return {request.sink, request.token, request.api, nullptr};
+}
+
+void rest(int64_t nanoseconds) {
+  const timespec time{0, static_cast<long>(nanoseconds)};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+Status CudaBackend::open(const core::RuntimeOptions& options, Ref<Runtime>& runtime) {
+  Device* device = nullptr;
+  Status status = Device::open(options.device, device);
+  if (!status.ok()) return status;
+  auto backend = std::make_unique<CudaBackend>(*device);
+  CudaBackend& cuda = *backend;
+  runtime = core::make_ref<Runtime>(options, std::move(backend));
+  cuda.runtime_ = runtime.get();
+  return {};
+}
+
+void CudaBackend::describe(core::JsonWriter& json) {
+  int driver = 0;
+  int linked = 0;
+  cudaDriverGetVersion(&driver);
+  cudaRuntimeGetVersion(&linked);
+  json.field("device", static_cast<int64_t>(device_.ordinal()));
+  json.field("deviceName", std::string(device_.properties().name));
+  json.field("driverVersion", static_cast<int64_t>(driver));
+  json.field("runtimeVersion", static_cast<int64_t>(linked));
+  json.field("capture", "recorded by the runtime, built node by node");
+  json.field("stagingBytes", device_.staging().reserved());
+  json.field("lost", device_.is_lost());
+}
+
+core::PriorityRange CudaBackend::priority_range() const {
+  return {0, device_.greatest_priority()};
+}
+
+std::unique_ptr<core::StreamQueue> CudaBackend::make_queue(Stream& stream) {
+  device_.require();
+  device_.make_current();
+  cudaStream_t native = cudaStreamLegacy;
+  if (!stream.is_legacy()) {
+    const unsigned flags = stream.is_blocking() ? cudaStreamDefault : cudaStreamNonBlocking;
+    check(cudaStreamCreateWithPriority(&native, flags, stream.priority()), "creating a stream");
+  }
+  try {
+    return std::make_unique<CudaStreamQueue>(
+        core::make_ref<Queue>(device_, native, !stream.is_legacy()));
+  } catch (...) {
+    if (!stream.is_legacy()) device_.reaper().destroy_stream(native);
+    throw;
+  }
+}
+
+Ref<Ticket> CudaBackend::enqueue(Stream& stream, Ref<Work> work) {
+  device_.require();
+  device_.make_current();
+  runtime_->operations.fetch_add(1, std::memory_order_relaxed);
+  Queue& queue = queue_of(stream);
+  if (work->kind == WorkKind::kNotify) {
+    return queue.mark(false, {work->sink, work->token, "", nullptr});
+  }
+  if (work->kind == WorkKind::kRead) {
+    read_back(stream, std::move(work));
+    return nullptr;
+  }
+  const Work& what = *work;
+  queue.submit(
+      {std::move(work), nullptr, nullptr}, [&] { return "submitting " + what.label(); },
+      [&] {
+        return what.kind == WorkKind::kKernel
+                   ? launch_kernel(what, queue.stream())
+                   : move_bytes(what, what.to, what.from, queue.stream());
+      });
+  return nullptr;
+}
+
+void CudaBackend::read_back(Stream& stream, Ref<Work> work) {
+  std::unique_ptr<core::StagedBytes> bytes;
+  Status status = device_.staging().take(work->bytes, bytes);
+  if (!status.ok()) throw core::StatusException(std::move(status));
+  Queue& queue = queue_of(stream);
+  const Ref<Work> what = work;
+  uint8_t* const to = bytes->data();
+  auto mark = core::make_ref<Mark>(device_, false);
+  Notice notice{what->sink, what->token, "stream.read", std::move(bytes)};
+  mark->add_notice(notice);
+  queue.submit(
+      {std::move(work), nullptr, mark}, [] { return "reading from the device"; },
+      [&] { return move_bytes(*what, to, what->from, queue.stream()); });
+  device_.waiter().hurry();
+}
+
+Ref<Ticket> CudaBackend::mark(Stream& stream, const core::MarkRequest& request) {
+  device_.require();
+  device_.make_current();
+  return queue_of(stream).mark(request.timing, notice_of(request));
+}
+
+void CudaBackend::wait(Stream& stream, Ticket& ticket) {
+  device_.require();
+  device_.make_current();
+  if (ticket.is_complete()) return;
+  check(cudaStreamWaitEvent(queue_of(stream).stream(), mark_of(ticket).event(), 0),
+        "waiting for an event");
+}
+
+Ref<Ticket> CudaBackend::tail(Stream& stream) {
+  device_.require();
+  device_.make_current();
+  return queue_of(stream).tail();
+}
+
+uint64_t CudaBackend::pending(Stream& stream) { return queue_of(stream).pending(); }
+
+bool CudaBackend::poll(Ticket& ticket) {
+  device_.make_current();
+  return mark_of(ticket).poll();
+}
+
+double CudaBackend::elapsed_ms(Ticket& start, Ticket& end) {
+  device_.require();
+  float milliseconds = 0;
+  check(cudaEventElapsedTime(&milliseconds, mark_of(start).event(), mark_of(end).event()),
+        "measuring the time between events");
+  return milliseconds;
+}
+
+void CudaBackend::notify(Ticket& ticket, const core::MarkRequest& request) {
+  Notice notice = notice_of(request);
+  if (mark_of(ticket).add_notice(notice)) return device_.waiter().hurry();
+  Mark::deliver(device_, notice);
+}
+
+bool CudaBackend::wait_blocking(Ticket& ticket, int64_t timeout_ms) {
+  device_.make_current();
+  Mark& mark = mark_of(ticket);
+  const int64_t start = core::now_ns();
+  while (!mark.poll()) {
+    const int64_t passed = core::now_ns() - start;
+    if (timeout_ms >= 0 && passed >= timeout_ms * 1'000'000) return false;
+    if (passed < kSpinNs) {
+      core::cpu_pause();
+    } else {
+      rest(kRestNs);
+    }
+  }
+  return true;
+}
+
+Status CudaBackend::take_fault() {
+  return device_.is_lost() ? device_.lost_status() : Status();
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+Status CudaBackend::allocate(uint64_t bytes, const std::string& label, core::MemoryPlace place,
+                             uint8_t*& data) {
+  if (place == core::MemoryPlace::kHost) return device_.allocate_host(bytes, label, data);
+  return device_.allocate(bytes, label, data);
+}
+
+void CudaBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string&,
+                              core::MemoryPlace place) {
+  if (place == core::MemoryPlace::kDevice) return device_.free(data, bytes);
+  if (!device_.is_lost()) device_.reaper().free_host(data);
+}
+
+Status CudaBackend::stage(uint64_t bytes, std::unique_ptr<core::StagedBytes>& staged) {
+  if (device_.is_lost()) return device_.lost_status();
+  device_.make_current();
+  return device_.staging().take(bytes, staged);
+}
+
+// ---- modules and graphs -------------------------------------------------------------------------
+
+Status CudaBackend::load_image(const core::JsonValue& manifest, const std::string& directory,
+                               const std::vector<core::KernelLayout>& layouts,
+                               std::unique_ptr<core::ModuleImage>& image) {
+  if (device_.is_lost()) return device_.lost_status();
+  return CudaImage::load(device_, manifest, directory, layouts, image);
+}
+
+Status CudaBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) {
+  plan = std::make_unique<CudaPlan>(device_, graph);
+  return {};
+}
+
+// The driver runs launches of one executable one after another, also across streams.
+Ref<Ticket> CudaBackend::launch(Stream& stream, core::Exec& exec) {
+  device_.require();
+  device_.make_current();
+  runtime_->operations.fetch_add(1, std::memory_order_relaxed);
+  auto& plan = static_cast<CudaPlan&>(exec.plan());
+  Queue& queue = queue_of(stream);
+  plan.bind_events(exec.graph());
+  queue.submit(
+      {nullptr, Ref<core::Exec>(&exec), nullptr}, [] { return "launching a graph"; },
+      [&] { return cudaGraphLaunch(plan.exec(), queue.stream()); });
+  plan.publish_events(exec.graph());
+  return nullptr;
+}
+
+}  // namespace cuda_runtime::cuda

@@ -1,0 +1,194 @@
+#include "cuda/device/device.h"
+
+#include <map>
+
+#include "core/base/failure.h"
+#include "cuda/driver.h"
+#include "cuda/queue/queue.h"
+
+namespace cuda_runtime::cuda {
+
+using core::LockGuard;
+using core::Status;
+
+namespace {
+
+struct Registry {
+  core::Mutex mutex;
+  std::map<int, Device*> devices;
+};
+
+Registry& registry() {
+  static Registry* const instance = new Registry();
+  return *instance;
+}
+
+thread_local int current_device = -1;
+
+}  // namespace
+
+Device::Device(int ordinal)
+    : ordinal_(ordinal), reaper_(ordinal), staging_(reaper_), waiter_(*this) {}
+
+Device::~Device() = default;  // of one that could not be opened
+
+Status Device::open(int ordinal, Device*& device) {
+  LockGuard lock(registry().mutex);
+  const auto found = registry().devices.find(ordinal);
+  if (found != registry().devices.end()) {
+    device = found->second;
+    return device->is_lost() ? device->lost_status() : Status();
+  }
+  int count = 0;
+  Status status = to_status(cudaGetDeviceCount(&count), "counting devices");
+  if (!status.ok()) return status;
+  if (ordinal < 0 || ordinal >= count) {
+    return Status::error("CRT_ARGUMENT", core::kInvalidDevice,
+                         "`device` is " + std::to_string(ordinal) + ", expected 0 … " +
+                             std::to_string(count - 1) + " on the cuda backend",
+                         "Choose a device that the driver shows");
+  }
+  std::unique_ptr<Device> opened(new Device(ordinal));
+  status = opened->start();
+  if (!status.ok()) return status;
+  device = registry().devices[ordinal] = opened.get();
+  opened.release();  // until the process ends
+  return {};
+}
+
+Status Device::start() {
+  current_device = -1;
+  cudaError_t error = cudaSetDevice(ordinal_);
+  if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties_, ordinal_);
+  int least = 0;
+  if (error == cudaSuccess) {
+    error = cudaDeviceGetStreamPriorityRange(&least, &greatest_priority_);
+  }
+  if (error == cudaSuccess) {
+    error = cudaStreamCreateWithFlags(&memory_stream_, cudaStreamNonBlocking);
+  }
+  cudaMemPoolProps pool{};
+  pool.allocType = cudaMemAllocationTypePinned;
+  pool.location.type = cudaMemLocationTypeDevice;
+  pool.location.id = ordinal_;
+  if (error == cudaSuccess) error = cudaMemPoolCreate(&pool_, &pool);
+  // A threshold of 0 would give memory back at each synchronisation (rapidsai/rmm#2510).
+  uint64_t keep = UINT64_MAX;
+  if (error == cudaSuccess) {
+    error = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
+  }
+  if (error == cudaSuccess) current_device = ordinal_;
+  return to_status(error, "opening device " + std::to_string(ordinal_));
+}
+
+void Device::make_current() const {
+  if (current_device == ordinal_) return;
+  if (cudaSetDevice(ordinal_) == cudaSuccess) current_device = ordinal_;
+}
+
+// Nothing is freed before the work that used it is over, so that the memory stream is always drained:
+// what it hands out may be used on every stream at once.
+Status Device::allocate(uint64_t bytes, const std::string& label, uint8_t*& data) {
+  data = nullptr;
+  if (is_lost()) return lost_status();
+  if (bytes == 0) return {};
+  make_current();
+  cudaError_t error = cudaMallocFromPoolAsync(reinterpret_cast<void**>(&data), bytes, pool_,
+                                              memory_stream_);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(memory_stream_);
+  if (error == cudaErrorMemoryAllocation) return out_of_memory(error, bytes, label);
+  if (error != cudaSuccess) return fail(error, "allocating " + std::to_string(bytes) + " bytes");
+  const uint64_t used = in_use_.fetch_add(bytes) + bytes;
+  uint64_t peak = peak_.load();
+  while (peak < used && !peak_.compare_exchange_weak(peak, used)) {
+  }
+  return {};
+}
+
+Status Device::allocate_host(uint64_t bytes, const std::string& label, uint8_t*& data) {
+  data = nullptr;
+  if (is_lost()) return lost_status();
+  if (bytes == 0) return {};
+  make_current();
+  const cudaError_t error =
+      cudaHostAlloc(reinterpret_cast<void**>(&data), bytes, cudaHostAllocPortable);
+  if (error == cudaErrorMemoryAllocation) return out_of_memory(error, bytes, label);
+  return error == cudaSuccess ? Status()
+                              : fail(error, "pinning " + std::to_string(bytes) + " bytes");
+}
+
+Status Device::out_of_memory(cudaError_t error, uint64_t bytes, const std::string& label) {
+  cudaGetLastError();
+  size_t available = 0;
+  size_t total = 0;
+  cudaMemGetInfo(&available, &total);
+  uint64_t reserved = 0;
+  cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved);
+  const std::string name = label.empty() ? "" : " for " + label;
+  return Status::error("CRT_OOM", error,
+                       std::to_string(bytes) + " bytes" + name + " do not fit: " +
+                           std::to_string(available) + " of " + std::to_string(total) +
+                           " bytes are free, the pool holds " + std::to_string(reserved) +
+                           ", of which " + std::to_string(in_use_.load()) + " are in use",
+                       "Dispose buffers or use a smaller batch");
+}
+
+void Device::free(uint8_t* data, uint64_t bytes) noexcept {
+  if (data == nullptr) return;
+  in_use_.fetch_sub(bytes);
+  if (is_lost()) return;
+  make_current();
+  const cudaError_t error = cudaFreeAsync(data, memory_stream_);
+  if (is_device_lost(error)) lose(error, "freeing memory");
+}
+
+Status Device::read_back(void* to, const void* from, size_t bytes) {
+  make_current();
+  cudaError_t error = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, memory_stream_);
+  if (error == cudaSuccess) error = cudaStreamSynchronize(memory_stream_);
+  return error == cudaSuccess ? Status() : fail(error, "reading from the device");
+}
+
+// ---- loss ---------------------------------------------------------------------------------------
+
+void Device::lose(cudaError_t error, const std::string& what) noexcept {
+  cudaGetLastError();
+  LockGuard lock(lost_mutex_);
+  if (lost_.load() != 0) return;
+  try {
+    lost_detail_ = "the device is lost, seen while " + what + ": " +
+                   std::string(cudaGetErrorString(error)) + " [" + error_text(error) + "]";
+  } catch (const std::bad_alloc&) {
+    // The number alone then.
+  }
+  lost_.store(error, std::memory_order_release);
+}
+
+void Device::note_last_good(const std::string& kernel) noexcept {
+  LockGuard lock(lost_mutex_);
+  if (lost_detail_.find("ended well") != std::string::npos) return;
+  try {
+    lost_detail_ += "; kernel " + kernel + " is the last that is known to have ended well";
+  } catch (const std::bad_alloc&) {
+    // Less to tell.
+  }
+}
+
+Status Device::lost_status() const {
+  LockGuard lock(lost_mutex_);
+  return Status::error("CRT_DEVICE_LOST", lost_.load(),
+                       lost_detail_.empty() ? "the device is lost" : lost_detail_,
+                       "Restart the process; every later call on the device fails the same way");
+}
+
+void Device::require() const {
+  if (is_lost()) throw core::StatusException(lost_status());
+}
+
+Status Device::fail(cudaError_t error, const std::string& what) {
+  if (!is_device_lost(error)) return to_status(error, what);
+  lose(error, what);
+  return lost_status();
+}
+
+}  // namespace cuda_runtime::cuda

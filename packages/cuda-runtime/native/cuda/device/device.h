@@ -1,0 +1,82 @@
+// One GPU of the process: its memory, its threads, and whether it still answers. Made at the first
+// open and never destroyed: at process exit no CUDA call is made (L17).
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "core/base/json.h"
+#include "core/base/status.h"
+#include "core/memory/staging.h"
+#include "cuda/device/event_pool.h"
+#include "cuda/device/reaper.h"
+#include "cuda/device/staging_pool.h"
+#include "cuda/queue/waiter.h"
+
+namespace cuda_runtime::cuda {
+
+class Device {
+ public:
+  /// The device with this ordinal; makes the context and the memory pool at the first call.
+  static core::Status open(int ordinal, Device*& device);
+
+  ~Device();
+
+  int ordinal() const { return ordinal_; }
+  const cudaDeviceProp& properties() const { return properties_; }
+  int greatest_priority() const { return greatest_priority_; }
+  EventPool& events() { return events_; }
+  StagingPool& staging() { return staging_; }
+  Reaper& reaper() { return reaper_; }
+  Waiter& waiter() { return waiter_; }
+
+  /// Makes this the calling thread's device; cheap when it is already.
+  void make_current() const;
+
+  core::Status allocate(uint64_t bytes, const std::string& label, uint8_t*& data);
+  core::Status allocate_host(uint64_t bytes, const std::string& label, uint8_t*& data);
+  void free(uint8_t* data, uint64_t bytes) noexcept;
+
+  /// Copies from the device and waits; for load-time checks only.
+  core::Status read_back(void* to, const void* from, size_t bytes);
+
+  bool is_lost() const { return lost_.load(std::memory_order_acquire) != 0; }
+  /// Notes the first error after which the device is not to be trusted.
+  void lose(cudaError_t error, const std::string& what) noexcept;
+  /// The last kernel of some stream that is known to have ended before the loss.
+  void note_last_good(const std::string& kernel) noexcept;
+  /// What every later call answers.
+  core::Status lost_status() const;
+  /// The same as an exception; returns when the device is fine.
+  void require() const;
+  /// A failed call: notes the loss when it is one.
+  core::Status fail(cudaError_t error, const std::string& what);
+
+  void write_statistics(core::JsonWriter& json) const;
+  void write_info(core::JsonWriter& json) const;
+
+ private:
+  explicit Device(int ordinal);
+  core::Status start();
+  core::Status out_of_memory(cudaError_t error, uint64_t bytes, const std::string& label);
+
+  const int ordinal_;
+  cudaDeviceProp properties_{};
+  int greatest_priority_ = 0;
+  cudaMemPool_t pool_ = nullptr;
+  cudaStream_t memory_stream_ = nullptr;
+  EventPool events_;
+  Reaper reaper_;
+  StagingPool staging_;
+  Waiter waiter_;
+  std::atomic<uint64_t> in_use_{0};
+  std::atomic<uint64_t> peak_{0};
+  std::atomic<int> lost_{0};
+  mutable core::Mutex lost_mutex_;
+  std::string lost_detail_;
+};
+
+}  // namespace cuda_runtime::cuda

@@ -1,0 +1,28 @@
+// How answers of the CUDA runtime become ours. Return values only: the thread's last error is cleared
+// after each failure and never read.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "core/base/status.h"
+
+namespace cuda_runtime::cuda {
+
+/// "cudaErrorIllegalAddress 700".
+std::string error_text(cudaError_t error);
+
+/// True for errors after which the device answers nothing else (CD03).
+bool is_device_lost(cudaError_t error);
+
+/// The runtime ends with the process: what is left is the system's to release (L17).
+bool is_unloading(cudaError_t error);
+
+/// Success, or what the driver refused: `what` says what was tried, "launching kernel add".
+core::Status to_status(cudaError_t error, const std::string& what);
+
+/// Throws a StatusException unless the driver agreed.
+void check(cudaError_t error, const char* what);
+
+}  // namespace cuda_runtime::cuda

@@ -1,0 +1,23 @@
+// One piece of work handed to the driver.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "core/work.h"
+
+namespace cuda_runtime::cuda {
+
+/// The launch attributes of a configuration; `values` has room for all of them.
+struct LaunchAttributes {
+  explicit LaunchAttributes(const core::LaunchConfig& config, bool with_programmatic);
+  cudaLaunchAttribute values[4];
+  unsigned count = 0;
+};
+
+/// Starts the kernel. `params` is its parameter struct, read before the return.
+cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream);
+
+/// Copies or fills; nothing is asked of the driver for zero bytes.
+cudaError_t move_bytes(const core::Work& work, void* to, const void* from, cudaStream_t stream);
+
+}  // namespace cuda_runtime::cuda

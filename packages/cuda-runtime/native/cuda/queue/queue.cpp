@@ -1,0 +1,137 @@
+#include "cuda/queue/queue.h"
+
+#include "core/base/clock.h"
+#include "core/base/failure.h"
+#include "cuda/device/device.h"
+#include "cuda/driver.h"
+
+namespace cuda_runtime::cuda {
+
+using core::LockGuard;
+using core::Ref;
+
+Queue::Queue(Device& device, cudaStream_t stream, bool owned)
+    : device_(device), stream_(stream), owned_(owned) {}
+
+// Kept before it is issued: after the driver took it nothing may fail.
+void Queue::begin(InFlight entry) {
+  watch();
+  items_.push_back(std::move(entry));
+  pending_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Queue::refused(cudaError_t error, const std::string& what) {
+  items_.pop_back();
+  pending_.fetch_sub(1, std::memory_order_relaxed);
+  throw core::StatusException(device_.fail(error, what));
+}
+
+void Queue::submitted(bool has_mark) {
+  last_submit_ns_ = core::now_ns();
+  if (has_mark) {
+    ++open_marks_;
+    unmarked_ = 0;
+    items_.back().mark->record(stream_);
+  } else if (++unmarked_ >= kMarkInterval) {
+    add_private_mark();
+  }
+}
+
+Ref<Mark> Queue::append_mark(bool timing, Notice* notice) {
+  watch();
+  auto mark = core::make_ref<Mark>(device_, timing);
+  items_.push_back({nullptr, nullptr, mark});
+  try {
+    mark->record(stream_);
+  } catch (...) {
+    items_.pop_back();
+    throw;
+  }
+  ++open_marks_;
+  unmarked_ = 0;
+  if (notice != nullptr && notice->sink) mark->add_notice(*notice);
+  return mark;
+}
+
+// A mark of our own is a convenience: the waiter tries again later.
+bool Queue::add_private_mark() noexcept {
+  if (stream_ == nullptr || closed_) return false;
+  try {
+    append_mark(false, nullptr);
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+void Queue::watch() {
+  if (watched_) return;
+  device_.waiter().watch(Ref<Queue>(this));
+  watched_ = true;
+}
+
+Ref<Mark> Queue::mark(bool timing, Notice notice) {
+  const bool hurry = static_cast<bool>(notice.sink);
+  Ref<Mark> mark;
+  {
+    LockGuard lock(mutex_);
+    mark = append_mark(timing, &notice);
+  }
+  if (hurry) device_.waiter().hurry();
+  return mark;
+}
+
+Ref<Mark> Queue::tail() {
+  LockGuard lock(mutex_);
+  if (items_.empty()) return nullptr;
+  if (items_.back().mark) {
+    const Ref<Mark> last = items_.back().mark;
+    return last->poll() ? nullptr : last;
+  }
+  return append_mark(false, nullptr);
+}
+
+bool Queue::reap(Reaped& reaped) {
+  LockGuard lock(mutex_);
+  while (open_marks_ > 0) {
+    size_t at = 0;
+    while (!items_[at].mark) ++at;
+    if (!items_[at].mark->poll()) return true;
+    for (size_t i = 0; i <= at; ++i) {
+      InFlight& item = items_.front();
+      if (item.is_work()) pending_.fetch_sub(1, std::memory_order_relaxed);
+      if (item.work && item.work->kernel && !device_.is_lost()) last_good_ = item.work->kernel;
+      reaped.push_back(std::move(item));
+      items_.pop_front();
+    }
+    --open_marks_;
+  }
+  if (device_.is_lost() && last_good_) device_.note_last_good(last_good_->name());
+  if (device_.is_lost() || (closed_ && !items_.empty())) {
+    // Nothing more will be reported of these. A closed stream recorded a mark at its end, behind
+    // which nothing can be.
+    for (InFlight& item : items_) reaped.push_back(std::move(item));
+    items_.clear();
+    pending_.store(0, std::memory_order_relaxed);
+    unmarked_ = 0;
+  }
+  if (!items_.empty()) {
+    if (core::now_ns() - last_submit_ns_ > kQuietNs) add_private_mark();
+    return true;
+  }
+  watched_ = false;
+  last_good_ = nullptr;
+  return false;
+}
+
+void Queue::close() {
+  LockGuard lock(mutex_);
+  if (closed_) return;
+  // Without a mark nobody would learn when the rest is over.
+  if (unmarked_ > 0 && !add_private_mark()) cudaStreamSynchronize(stream_);
+  closed_ = true;
+  if (owned_) device_.reaper().destroy_stream(stream_);
+  stream_ = nullptr;
+}
+
+}  // namespace cuda_runtime::cuda

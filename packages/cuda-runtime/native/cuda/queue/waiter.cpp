@@ -1,0 +1,126 @@
+#include "cuda/queue/waiter.h"
+
+#include <algorithm>
+
+#include "core/base/clock.h"
+#include "core/base/failure.h"
+#include "cuda/device/device.h"
+#include "cuda/queue/queue.h"
+
+namespace cuda_runtime::cuda {
+namespace {
+
+using core::LockGuard;
+using core::Ref;
+
+// Somebody waits: 50 µs of spinning, then short rests. Nobody waits: memory may go a little later.
+constexpr int64_t kSpinNs = 50'000;
+constexpr int64_t kShortRestNs = 50'000;
+constexpr int64_t kLongRestNs = 1'000'000;
+
+}  // namespace
+
+Waiter::Waiter(Device& device) : device_(device) {}
+
+Waiter::~Waiter() = default;
+
+// The caller holds the mutex.
+void Waiter::start() {
+  if (!running_) running_ = core::try_start_thread([this] { run(); });
+}
+
+void Waiter::watch(Ref<Queue> queue) {
+  LockGuard lock(mutex_);
+  queues_.push_back(std::move(queue));
+  start();
+  if (resting_.load()) arrived_.notify_one();
+}
+
+void Waiter::watch(Ref<Mark> mark) {
+  LockGuard lock(mutex_);
+  marks_.push_back(std::move(mark));
+  start();
+  if (resting_.load()) arrived_.notify_one();
+}
+
+void Waiter::hurry() {
+  hurried_.store(true);
+  if (!resting_.load()) return;
+  LockGuard lock(mutex_);
+  arrived_.notify_one();
+}
+
+void Waiter::run() noexcept {
+  device_.make_current();
+  uint32_t idle_rounds = 0;
+  int64_t spin_until = 0;
+  for (;;) {
+    bool progress = false;
+    try {
+      progress = round();
+    } catch (const std::exception&) {
+      // No memory for the lists: look again after a rest.
+    }
+    if (hurried_.exchange(false) || progress) {
+      idle_rounds = 0;
+      spin_until = core::now_ns() + kSpinNs;
+    }
+    if (core::now_ns() < spin_until) {
+      core::cpu_pause();
+      continue;
+    }
+    rest(idle_rounds++);
+  }
+}
+
+// True when something was over.
+bool Waiter::round() {
+  std::vector<Ref<Queue>> queues;
+  std::vector<Ref<Mark>> marks;
+  {
+    LockGuard lock(mutex_);
+    queues = queues_;
+    marks = marks_;
+  }
+  Reaped reaped;
+  std::vector<Ref<Queue>> idle;
+  for (const Ref<Queue>& queue : queues) {
+    if (!queue->reap(reaped)) idle.push_back(queue);
+  }
+  std::vector<Ref<Mark>> reached;
+  for (const Ref<Mark>& mark : marks) {
+    if (mark->poll()) reached.push_back(mark);
+  }
+  {
+    LockGuard lock(mutex_);
+    // Once each: a queue that was given work since then is in the list a second time.
+    for (const Ref<Queue>& queue : idle) {
+      queues_.erase(std::find(queues_.begin(), queues_.end(), queue));
+    }
+    for (const Ref<Mark>& mark : reached) {
+      marks_.erase(std::find(marks_.begin(), marks_.end(), mark));
+    }
+  }
+  // Locks are free now: releasing work may free memory, and a notice may wake JavaScript.
+  for (InFlight& item : reaped) {
+    if (item.mark) item.mark->settle();
+    item = {};
+  }
+  for (const Ref<Mark>& mark : reached) mark->settle();
+  return !reaped.empty() || !reached.empty();
+}
+
+void Waiter::rest(uint32_t idle_rounds) {
+  LockGuard lock(mutex_);
+  resting_.store(true);
+  if (queues_.empty() && marks_.empty()) {
+    while (queues_.empty() && marks_.empty()) arrived_.wait(mutex_);
+  } else if (!hurried_.load()) {
+    const bool is_urgent = demands.load() > 0 && idle_rounds < 200;
+    const int64_t longest = is_urgent ? kShortRestNs : kLongRestNs;
+    arrived_.wait_until(mutex_, core::now_ns() + longest);
+  }
+  resting_.store(false);
+}
+
+}  // namespace cuda_runtime::cuda

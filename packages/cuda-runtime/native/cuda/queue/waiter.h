@@ -1,0 +1,47 @@
+// The thread that notices what the device has finished: it polls the first open mark of each stream.
+// Polling survives device errors, after which host functions are no longer called.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include "core/base/mutex.h"
+#include "core/base/ref.h"
+
+namespace cuda_runtime::cuda {
+
+class Device;
+class Queue;
+class Mark;
+
+class Waiter {
+ public:
+  explicit Waiter(Device& device);
+  ~Waiter();
+
+  /// Looks after the queue until nothing is in flight on it. Throws bad_alloc.
+  void watch(core::Ref<Queue> queue);
+  /// Looks after a mark that is in no queue: one that a graph records.
+  void watch(core::Ref<Mark> mark);
+  /// Somebody waits: look again at once.
+  void hurry();
+  /// Notices that marks hold; the waiter rests little while there are any.
+  std::atomic<int64_t> demands{0};
+
+ private:
+  void start();
+  void run() noexcept;
+  bool round();
+  void rest(uint32_t idle_rounds);
+
+  Device& device_;
+  core::Mutex mutex_;
+  core::Condition arrived_;
+  std::vector<core::Ref<Queue>> queues_;
+  std::vector<core::Ref<Mark>> marks_;
+  bool running_ = false;
+  std::atomic<bool> hurried_{false};
+  std::atomic<bool> resting_{false};
+};
+
+}  // namespace cuda_runtime::cuda
