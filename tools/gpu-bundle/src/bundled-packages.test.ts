@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { buildingTests, gpuPackages, withDependencies } from './bundled-packages.js';
+import { moduleClosure } from './module-closure.js';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+describe('the packages of a bundle', () => {
+  test('are those with CUDA code, and what they need comes with them', () => {
+    expect(gpuPackages(root)).toContain('cuda-runtime');
+    const folders = withDependencies(root, ['moe-kernels']).map(({ folder }) => folder);
+    expect(folders).toContain('packages/moe-kernels');
+    expect(folders).toContain('packages/dense-kernels');
+    expect(folders).toContain('packages/cuda-runtime');
+    expect(new Set(folders).size).toBe(folders.length);
+  });
+
+  test('that do not exist are named', () => {
+    expect(() => withDependencies(root, ['no-such'])).toThrow('packages/no-such is no package');
+  });
+
+  test.each(buildingTests)('%s, which is left out, exists', (file) => {
+    expect(existsSync(join(root, file))).toBe(true);
+  });
+});
+
+describe('the npm packages of a bundle', () => {
+  test('are all that vitest needs, once a version', () => {
+    const modules = moduleClosure(['vitest'], root);
+    const names = modules.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['vitest', 'vite', 'rolldown', '@vitest/runner']));
+    expect(names).not.toContain('lightningcss');
+    const versions = modules.map(({ name, version }) => `${name}@${version}`);
+    expect(new Set(versions).size).toBe(versions.length);
+    expect(new Set(modules.map(({ to }) => to)).size).toBe(modules.length);
+  });
+
+  test('that are not installed are named', () => {
+    expect(() => moduleClosure(['no-such-package'], root)).toThrow(
+      'no-such-package is not installed',
+    );
+  });
+});

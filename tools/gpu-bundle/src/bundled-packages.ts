@@ -1,0 +1,70 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A workspace package that goes into a bundle. */
+export interface BundledPackage {
+  /** npm name. */
+  readonly name: string;
+  /** Below the workspace, e.g. `packages/cuda-runtime`. */
+  readonly folder: string;
+  /** npm dependencies from outside the workspace. */
+  readonly dependencies: readonly string[];
+}
+
+/** Tests that build native code: a bundle has no headers of Node and no CMake project. */
+export const buildingTests: readonly string[] = [
+  'packages/cuda-runtime/test/native-core.test.ts',
+  'packages/cuda-runtime/test/misuse/broken-nvcc.test.ts',
+];
+
+/** Only needed to build an addon. */
+const buildDependencies = new Set(['node-addon-api']);
+
+/**
+ * Folder names below `packages/` that run on a GPU: a `native/cuda` folder says so. `pnpm test:gpu` and a
+ * bundle take these unless told otherwise.
+ */
+export function gpuPackages(root: string): readonly string[] {
+  const has = (name: string) => existsSync(join(root, 'packages', name, 'native', 'cuda'));
+  return readdirSync(join(root, 'packages')).filter(has).sort();
+}
+
+/**
+ * The packages with the workspace packages that they and their benches need, each once.
+ * @throws Error if a package is not there or has not been built
+ */
+export function withDependencies(
+  root: string,
+  names: readonly string[],
+): readonly BundledPackage[] {
+  const found = new Map<string, BundledPackage>();
+  const queue = [...names.map((name) => `packages/${name}`), 'tools/bench', 'tools/gpu-bundle'];
+  for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) {
+    if (found.has(folder)) continue;
+    const { dependencies, ...manifest } = readManifest(root, folder);
+    const all = Object.entries(dependencies);
+    const inside = all.filter(([, version]) => version.startsWith('workspace:'));
+    queue.push(...inside.map(([name]) => folderOf(root, name)));
+    const outside = all.filter(([name, version]) => {
+      return !version.startsWith('workspace:') && !buildDependencies.has(name);
+    });
+    found.set(folder, { ...manifest, folder, dependencies: outside.map(([name]) => name) });
+  }
+  return [...found.values()];
+}
+
+function readManifest(root: string, folder: string) {
+  const file = join(root, folder, 'package.json');
+  if (!existsSync(file)) throw new Error(`${folder} is no package: there is no ${file}`);
+  const { name, dependencies = {} }: { name: string; dependencies?: Record<string, string> } =
+    JSON.parse(readFileSync(file, 'utf8'));
+  return { name, dependencies };
+}
+
+function folderOf(root: string, name: string): string {
+  const short = name.slice(name.indexOf('/') + 1);
+  const folder = ['packages', 'tools', 'apps'].map((top) => `${top}/${short}`);
+  const found = folder.find((path) => existsSync(join(root, path, 'package.json')));
+  if (!found) throw new Error(`${name} is no package of this workspace`);
+  return found;
+}

@@ -1,0 +1,25 @@
+import type { VitestRun } from './run-vitest.js';
+
+/** A line for every file, failed ones with the reason, and the sum last. */
+export function suiteTable({ status, suites }: VitestRun): string {
+  const width = Math.max(4, ...suites.map(({ file }) => file.length));
+  const line = (file: string, ...columns: readonly (string | number)[]) =>
+    `${file.padEnd(width)} ${columns.map((column) => String(column).padStart(8)).join('')}`;
+  const lines = [...suites]
+    .sort((a, b) => a.failed - b.failed || a.file.localeCompare(b.file))
+    .flatMap(({ file, passed, failed, skipped, seconds, error }) => [
+      line(file, passed, failed, skipped, seconds.toFixed(1)),
+      ...(failed > 0 && error ? [`  ${error.slice(0, 160)}`] : []),
+    ]);
+  const sum = (of: 'passed' | 'failed' | 'skipped') =>
+    suites.reduce((total, suite) => total + suite[of], 0);
+  return [
+    '',
+    line('file', 'passed', 'failed', 'skipped', 's'),
+    ...lines,
+    line('sum', sum('passed'), sum('failed'), sum('skipped'), ''),
+    suites.length === 0 ? `vitest ended with ${status} and without results` : '',
+  ]
+    .map((text) => `${text}\n`)
+    .join('');
+}
