@@ -4,6 +4,7 @@ import { open } from '../open.js';
 import type { OpenOptions } from '../open-options.js';
 import { probeSync } from '../probe.js';
 import { cpuLevels } from './cpu-levels.js';
+import { isCudaRequired } from './required-backend.js';
 
 /** What a parity test works with. */
 export interface BackendContext {
@@ -14,7 +15,8 @@ export interface BackendContext {
 
 /**
  * Runs every case on every backend present: CUDA once, the CPU once per instruction-set level. A
- * backend that is missing becomes one skipped test whose title has the reason.
+ * backend that is missing becomes one skipped test whose title has the reason; a failing one if it is
+ * CUDA and `CUDA_RUNTIME_REQUIRE_CUDA` is 1.
  */
 export function describeEachBackend<T extends { readonly name: string }>(
   name: string,
@@ -24,7 +26,12 @@ export function describeEachBackend<T extends { readonly name: string }>(
   for (const report of probeSync()) {
     if (!report.usable) {
       const reason = `${report.reason}, ${firstLine(report.detail)}`;
-      test(`${name} on ${report.backend}: ${reason}`, ({ skip }) => skip(reason));
+      const isRequired = report.backend === 'cuda' && isCudaRequired();
+      test(`${name} on ${report.backend}: ${reason}`, ({ skip }) => {
+        if (isRequired)
+          throw new Error(`CUDA is required (CUDA_RUNTIME_REQUIRE_CUDA=1): ${reason}`);
+        skip(reason);
+      });
     } else if (report.backend === 'cuda') {
       describeOn(`${name} on cuda`, { backend: 'cuda' }, cases, body);
     } else {
