@@ -19,7 +19,7 @@ export {
 export type { KvCache } from './kv-cache.js';
 export { Checkpoint } from './loader/checkpoint.js';
 export type { LoadProgress, LoadReport } from './loader/load-report.js';
-export type { TensorParallel } from './loader/shard.js';
+export type { RankPart, TensorParallel } from './loader/shard.js';
 export type { StoredTensor, TensorSource } from './loader/tensor-source.js';
 export { MiniMaxM3Model } from './minimax-m3-model.js';
 export type { ModelOptions } from './model-options.js';

@@ -22,11 +22,12 @@ export interface ModelOptions {
   readonly sharedExpert?: SharedExpertMode;
   /** Batch sizes to measure for `sharedExpert: 'auto'`, e.g. those of the decode graphs. */
   readonly measuredBatchSizes?: readonly number[];
-  /** Default: the whole model. */
+  /** Default: the whole model. Any size works, also one that divides nothing. */
   readonly tensorParallel?: TensorParallel;
   /**
    * Sums over the ranks. Left out with several ranks, this rank runs by itself on its part of every
-   * sum: right for measuring, wrong as an answer; `describe()` says so.
+   * sum: right for measuring, wrong as an answer; `describe()` says so. Its embedding is whole then,
+   * since nobody would bring the rows of the other ranks.
    */
   readonly communicator?: Communicator;
   readonly onProgress?: LoadProgress;

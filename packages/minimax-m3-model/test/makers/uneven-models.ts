@@ -101,7 +101,7 @@ export const unevenModels: readonly UnevenModel[] = [
       16,
     ),
     mxfp8: true,
-    sizes: small,
+    sizes: [2, 3, 5, 7],
     fusedSizes: [2, 3, 5],
   },
   {
@@ -124,6 +124,6 @@ export const unevenModels: readonly UnevenModel[] = [
       8,
     ),
     mxfp8: false,
-    sizes: [...small, 13],
+    sizes: [2, 3, 5, 7, 13],
   },
 ];
