@@ -20,7 +20,7 @@ export type { KvCache } from './kv-cache.js';
 export { Checkpoint } from './loader/checkpoint.js';
 export type { LoadProgress, LoadReport } from './loader/load-report.js';
 export type { RankPart, TensorParallel } from './loader/shard.js';
-export type { StoredTensor, TensorSource } from './loader/tensor-source.js';
+export type { FileAccess, StoredTensor, TensorSource } from './loader/tensor-source.js';
 export { MiniMaxM3Model } from './minimax-m3-model.js';
 export type { ModelOptions } from './model-options.js';
 export type { ModelBatch, StepContext } from './model-step.js';

@@ -29,7 +29,7 @@ async function openCpu(cpu: CpuOptions = {}) {
 }
 
 describe('a load that fails half-way', () => {
-  // A mapped file that shrinks would end the process by SIGBUS: docs/decisions/0001.
+  // A load from a page that the mapping lost would end the process: docs/decisions/0001.
   it.each([0, 0.3, 0.9])(
     'is a typed error when the file is cut to %f of its bytes meanwhile',
     async (share) => {
@@ -45,11 +45,31 @@ describe('a load that fails half-way', () => {
       const loading = MiniMaxM3Model.load({ runtime, directory, onProgress });
       await expect(loading).rejects.toMatchObject({
         code: 'MODEL_CHECKPOINT_HEADER',
-        message: expect.stringContaining('was it cut while being read?'),
+        message: expect.stringContaining(
+          `it ends at byte ${Math.floor(size * share)}; was it cut while being read?`,
+        ),
+        facts: { file },
       });
       await expectInUse(0);
     },
   );
+
+  it('is the same error when the files are read', async () => {
+    const { runtime, expectInUse } = await openCpu();
+    const directory = await folder({ model: 'T32' });
+    const file = join(directory, 'model.safetensors');
+    const source = await Checkpoint.open(directory, { access: 'read' });
+    const config = await readModelConfig(directory);
+    const cut = Math.floor(statSync(file).size / 2);
+    truncateSync(file, cut);
+    const loading = loadWeights(source, { config, stream: runtime.currentStream() });
+    await expect(loading).rejects.toMatchObject({
+      code: 'MODEL_CHECKPOINT_HEADER',
+      message: expect.stringContaining(`it ends at byte ${cut}; was it cut while being read?`),
+    });
+    await source.close();
+    await expectInUse(0);
+  });
 
   it('reads nothing more once a tensor cannot be read', async () => {
     const { runtime } = await openCpu();

@@ -1,5 +1,6 @@
 import type { StoredTensor } from '@altstream/hash-checkpoint';
 import { describe, expect, it } from 'vitest';
+import { Checkpoint } from '../src/loader/checkpoint.js';
 import { bf16, makeT32 } from './makers/t32.js';
 
 const { folder, load, logitsOf } = makeT32();
@@ -34,6 +35,16 @@ describe('the load report', () => {
     const { report } = await load({ directory, onProgress });
     expect(seen.at(-1)).toBe(total);
     expect(report).toMatchObject({ files: 2, used: { tensors: 237, bytes: total } });
+  });
+
+  it('tells whether files were mapped or read, and why', async () => {
+    const directory = await folder({ model: 'T32', shards: 2 });
+    const { report } = await load({ directory });
+    expect(report.access).toEqual({ mapped: 2, read: 0, reasons: [] });
+    const checkpoint = await Checkpoint.open(directory, { access: 'read' });
+    const reasons = ["it was opened with access 'read'"];
+    expect(checkpoint.access()).toEqual({ mapped: 0, read: 2, reasons });
+    await checkpoint.close();
   });
 
   it('stops when asked to', async () => {

@@ -51,6 +51,18 @@ describe('Checkpoint', () => {
     await checkpoint.close();
   });
 
+  it('gives the same bytes from files that are read', async () => {
+    await writeSafetensors(directory, tensors, 2);
+    const checkpoint = await Checkpoint.open(directory, { access: 'read' });
+    for (const { name, bytes } of tensors.slice(0, 20)) {
+      const stored = checkpoint.tensors.get(name);
+      const read = new Uint8Array(bytes.byteLength);
+      if (stored) await checkpoint.read(stored, 0, read);
+      expect(Buffer.compare(read, bytes)).toBe(0);
+    }
+    await checkpoint.close();
+  });
+
   it('reads a piece, and refuses one beyond the tensor', async () => {
     await writeSafetensors(directory, tensors);
     const checkpoint = await Checkpoint.open(directory);

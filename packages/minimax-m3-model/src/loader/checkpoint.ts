@@ -2,9 +2,10 @@
 
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { MappedFileOptions } from '@altstream/cuda-runtime';
 import { CheckpointError } from '../errors/index.js';
 import { SafetensorsFile } from './safetensors.js';
-import type { StoredTensor, TensorSource } from './tensor-source.js';
+import type { FileAccess, StoredTensor, TensorSource } from './tensor-source.js';
 
 const singleFile = 'model.safetensors';
 const indexFile = 'model.safetensors.index.json';
@@ -30,9 +31,9 @@ export class Checkpoint implements TensorSource {
    *
    * @throws CheckpointError
    */
-  static async open(directory: string): Promise<Checkpoint> {
+  static async open(directory: string, options: MappedFileOptions = {}): Promise<Checkpoint> {
     const index = await readIndex(directory);
-    if (index) return Checkpoint.#openShards(directory, index);
+    if (index) return Checkpoint.#openShards(directory, index, options);
     const file = join(directory, singleFile);
     if (!(await isFile(file))) {
       throw new CheckpointError(
@@ -42,20 +43,21 @@ export class Checkpoint implements TensorSource {
         { facts: { directory } },
       );
     }
-    const shard = await SafetensorsFile.open(file);
+    const shard = await SafetensorsFile.open(file, options);
     return new Checkpoint(new Map([[file, shard]]), shard.tensors);
   }
 
   static async #openShards(
     directory: string,
     index: ReadonlyMap<string, string>,
+    options: MappedFileOptions,
   ): Promise<Checkpoint> {
     const shards = new Map<string, SafetensorsFile>();
     try {
       for (const name of new Set(index.values())) {
         const file = join(directory, name);
         if (!(await isFile(file))) throw missingShard(directory, name, index);
-        shards.set(file, await SafetensorsFile.open(file));
+        shards.set(file, await SafetensorsFile.open(file, options));
       }
       const tensors = new Map<string, StoredTensor>();
       for (const [name, shardName] of index) {
@@ -76,6 +78,16 @@ export class Checkpoint implements TensorSource {
     const shard = this.#shards.get(tensor.file);
     if (!shard) throw new RangeError(`${tensor.name} is not from this checkpoint`);
     await shard.read(tensor, start, into);
+  }
+
+  /** See {@link TensorSource.access}. */
+  access(): FileAccess {
+    const all = [...this.#shards.values()].map((shard) => shard.access());
+    return {
+      mapped: all.reduce((sum, { mapped }) => sum + mapped, 0),
+      read: all.reduce((sum, { read }) => sum + read, 0),
+      reasons: [...new Set(all.flatMap(({ reasons }) => reasons))],
+    };
   }
 
   /** See {@link TensorSource.close}. */

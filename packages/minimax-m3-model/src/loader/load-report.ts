@@ -1,6 +1,7 @@
 /** What happened while a checkpoint was loaded, for logs and `describe()`. */
 
 import type { RankPart, TensorParallel } from './shard.js';
+import type { FileAccess } from './tensor-source.js';
 
 /** A part of the checkpoint in numbers. */
 export interface TensorCount {
@@ -20,6 +21,8 @@ export interface Conversion {
 export interface LoadReport {
   /** safetensors files that were opened. */
   readonly files: number;
+  /** How their bytes were got; undefined for a source without files. */
+  readonly access: FileAccess | undefined;
   /** Tensors that the model uses, scales included, and the bytes read from them. */
   readonly used: TensorCount;
   /** Bytes on the device. */

@@ -123,6 +123,7 @@ function report(
   }
   return {
     files: new Set([...source.tensors.values()].map(({ file }) => file)).size,
+    access: source.access?.(),
     used: loader.used,
     deviceBytes: loader.deviceBytes,
     vision,

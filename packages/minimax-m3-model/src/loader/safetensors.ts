@@ -1,25 +1,22 @@
 /**
- * One safetensors file, opened once and read by position.
- *
- * Node has no mmap. Positioned reads into small staging buffers use the same page cache, keep this
- * process's memory bounded whatever the size of the file, and report a failing disk as an error
- * instead of a signal.
+ * One safetensors file, mapped once. Bytes are copied out of the mapping by the kernel, so that a file
+ * which is cut, or a disk that fails, is an error instead of a signal.
  */
 
-import { type FileHandle, open } from 'node:fs/promises';
+import { FileError, MappedFile, type MappedFileOptions } from '@altstream/cuda-runtime';
 import { CheckpointError } from '../errors/index.js';
 import { headerError, maxHeaderBytes, parseHeader } from './safetensors-header.js';
-import type { StoredTensor, TensorSource } from './tensor-source.js';
+import type { FileAccess, StoredTensor, TensorSource } from './tensor-source.js';
 
 const lengthBytes = 8;
 
 /** The tensors of one `.safetensors` file. */
 export class SafetensorsFile implements TensorSource {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
-  readonly #handle: FileHandle;
+  readonly #mapped: MappedFile;
 
-  private constructor(handle: FileHandle, tensors: readonly StoredTensor[]) {
-    this.#handle = handle;
+  private constructor(mapped: MappedFile, tensors: readonly StoredTensor[]) {
+    this.#mapped = mapped;
     this.tensors = new Map(tensors.map((tensor) => [tensor.name, tensor]));
   }
 
@@ -28,16 +25,26 @@ export class SafetensorsFile implements TensorSource {
    *
    * @throws CheckpointError `MODEL_CHECKPOINT_FILE`, `MODEL_CHECKPOINT_HEADER`
    */
-  static async open(file: string): Promise<SafetensorsFile> {
-    const handle = await open(file, 'r').catch((cause: unknown) => {
-      throw unreadable(file, cause);
+  static async open(file: string, options: MappedFileOptions = {}): Promise<SafetensorsFile> {
+    const mapped = await MappedFile.open(file, options).catch((cause: unknown) => {
+      throw FileError.isInstance(cause) ? unreadable(file, cause) : cause;
     });
     try {
-      return new SafetensorsFile(handle, await readHeader(handle, file));
+      return new SafetensorsFile(mapped, await readHeader(mapped));
     } catch (error) {
-      await handle.close();
+      mapped.dispose();
       throw error;
     }
+  }
+
+  /** See {@link TensorSource.access}. */
+  access(): FileAccess {
+    const { access, reason } = this.#mapped.describe();
+    return {
+      mapped: access === 'mapped' ? 1 : 0,
+      read: access === 'read' ? 1 : 0,
+      reasons: reason ? [reason] : [],
+    };
   }
 
   /** See {@link TensorSource.read}. */
@@ -47,17 +54,17 @@ export class SafetensorsFile implements TensorSource {
         `${tensor.name}: bytes ${start} to ${start + into.byteLength} of ${tensor.bytes} asked for`,
       );
     }
-    await readFully(this.#handle, tensor.file, tensor.offset + start, into);
+    await copyOut(this.#mapped, tensor.offset + start, into);
   }
 
   /** See {@link TensorSource.close}. */
   async close(): Promise<void> {
-    await this.#handle.close();
+    this.#mapped.dispose();
   }
 }
 
-async function readHeader(handle: FileHandle, file: string): Promise<StoredTensor[]> {
-  const { size } = await handle.stat();
+async function readHeader(mapped: MappedFile): Promise<StoredTensor[]> {
+  const { file, bytes: size } = mapped;
   if (size < lengthBytes) {
     throw headerError(
       file,
@@ -65,7 +72,7 @@ async function readHeader(handle: FileHandle, file: string): Promise<StoredTenso
     );
   }
   const prefix = Buffer.alloc(lengthBytes);
-  await readFully(handle, file, 0, prefix);
+  await copyOut(mapped, 0, prefix);
   const length = prefix.readBigUInt64LE();
   if (length > BigInt(maxHeaderBytes)) {
     throw headerError(file, `it claims a header of ${length} bytes, above ${maxHeaderBytes}`);
@@ -75,7 +82,7 @@ async function readHeader(handle: FileHandle, file: string): Promise<StoredTenso
     throw headerError(file, `it claims a header of ${length} bytes, but has ${size} bytes in all`);
   }
   const header = Buffer.alloc(Number(length));
-  await readFully(handle, file, lengthBytes, header);
+  await copyOut(mapped, lengthBytes, header);
   return parseHeader(file, decodeUtf8(file, header), { dataStart, dataBytes: size - dataStart });
 }
 
@@ -87,29 +94,18 @@ function decodeUtf8(file: string, bytes: Uint8Array): string {
   }
 }
 
-async function readFully(
-  handle: FileHandle,
-  file: string,
-  position: number,
-  into: Uint8Array,
-): Promise<void> {
-  for (let done = 0; done < into.byteLength; ) {
-    const { bytesRead } = await handle
-      .read(into, done, into.byteLength - done, position + done)
-      .catch((cause: unknown) => {
-        throw unreadable(file, cause);
-      });
-    if (bytesRead === 0) {
-      throw headerError(file, `it ends at byte ${position + done}; was it cut while being read?`);
-    }
-    done += bytesRead;
-  }
+/** Fills `into`. @throws CheckpointError naming the file, and the byte where it ends or fails */
+async function copyOut(mapped: MappedFile, position: number, into: Uint8Array): Promise<void> {
+  await mapped.copy(position, into).catch((cause: unknown) => {
+    if (!FileError.isInstance(cause)) throw cause;
+    if (cause.code !== 'CRT_FILE_CUT') throw unreadable(mapped.file, cause);
+    throw headerError(mapped.file, `it ends at byte ${cause.byte}; was it cut while being read?`);
+  });
 }
 
-function unreadable(file: string, cause: unknown): CheckpointError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new CheckpointError('MODEL_CHECKPOINT_FILE', `cannot read \`${file}\`: ${reason}`, {
-    facts: { file },
+function unreadable(file: string, cause: FileError): CheckpointError {
+  return new CheckpointError('MODEL_CHECKPOINT_FILE', `cannot read \`${file}\`: ${cause.message}`, {
+    facts: { file, ...(cause.byte !== undefined && { byte: cause.byte }) },
     cause,
   });
 }

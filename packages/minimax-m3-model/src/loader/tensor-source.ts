@@ -35,6 +35,16 @@ export interface StoredTensor {
   readonly bytes: number;
 }
 
+/** How the bytes of files are got. */
+export interface FileAccess {
+  /** Files whose bytes the kernel copies out of a mapping. */
+  readonly mapped: number;
+  /** Files that are read by position. */
+  readonly read: number;
+  /** Why files are read, each reason once. */
+  readonly reasons: readonly string[];
+}
+
 /** A set of named tensors whose bytes can be read piece by piece. */
 export interface TensorSource {
   /** All tensors by name. */
@@ -45,6 +55,8 @@ export interface TensorSource {
    * @throws CheckpointError when the file ends early or cannot be read
    */
   read(tensor: StoredTensor, start: number, into: Uint8Array): Promise<void>;
+  /** How bytes are got, for the load report; absent where there are no files. */
+  access?(): FileAccess;
   /** Closes the files. Reads after that fail. */
   close(): Promise<void>;
 }

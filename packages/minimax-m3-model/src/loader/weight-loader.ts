@@ -4,7 +4,7 @@
  * before the first byte is read.
  */
 
-import { type Device, type Stream, Tensor } from '@altstream/cuda-runtime';
+import { type Device, type HostBuffer, type Stream, Tensor } from '@altstream/cuda-runtime';
 import { roundToBf16, widenBf16, widenMxfp8 } from './convert.js';
 import type { Conversion, LoadProgress, TensorCount } from './load-report.js';
 import { type FoundPart, findPart, findVector, type MatrixPart, mxBlock } from './matrix-part.js';
@@ -53,8 +53,10 @@ export class WeightLoader {
   readonly #device: Device;
   readonly #jobs: Job[] = [];
   readonly #owned: Tensor[] = [];
-  /** Staging buffers that no piece uses: fresh ones would cost a page fault every 4 KiB. */
-  readonly #staging: Buffer[] = [];
+  /** All staging memory: host buffers, which a file's bytes are copied to without a detour. */
+  readonly #hostBuffers: HostBuffer[] = [];
+  /** Staging memory that no piece uses: fresh one would cost a page fault every 4 KiB. */
+  readonly #staging: Uint8Array[] = [];
   #unsynchronized = 0;
 
   constructor(source: TensorSource, stream: Stream) {
@@ -130,11 +132,12 @@ export class WeightLoader {
       if (status === 'rejected') throw reason;
     }
     await this.#stream.synchronize();
-    this.#staging.length = 0;
+    this.#freeStaging();
   }
 
   /** Frees everything that was allocated. */
   dispose(): void {
+    this.#freeStaging();
     for (const tensor of this.#owned) tensor.dispose();
     this.#owned.length = 0;
   }
@@ -214,7 +217,7 @@ export class WeightLoader {
       start: columnRange.start * elementBytes,
       count: columnRange.count * elementBytes,
     };
-    const staging = this.#staging.pop() ?? Buffer.allocUnsafeSlow(stagingBytes);
+    const staging = this.#staging.pop() ?? (await this.#allocateStaging());
     try {
       for (let done = 0; done < rowRange.count; done += rowsPerPiece) {
         const rows = Math.min(rowsPerPiece, rowRange.count - done);
@@ -239,6 +242,18 @@ export class WeightLoader {
     const into = fits ? staging.subarray(0, bytes) : Buffer.allocUnsafeSlow(bytes);
     await this.#source.read(stored, start, into);
     return into;
+  }
+
+  async #allocateStaging(): Promise<Uint8Array> {
+    const memory = await this.#device.allocHost(stagingBytes);
+    this.#hostBuffers.push(memory);
+    return new Uint8Array(memory.buffer);
+  }
+
+  #freeStaging(): void {
+    for (const memory of this.#hostBuffers) memory.dispose();
+    this.#hostBuffers.length = 0;
+    this.#staging.length = 0;
   }
 
   #allocate(shape: readonly number[], dtype: Tensor['dtype'], label: string): Tensor {
