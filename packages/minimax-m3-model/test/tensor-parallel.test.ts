@@ -5,6 +5,7 @@ import type { MiniMaxM3Model } from '../src/minimax-m3-model.js';
 import type { ModelOptions } from '../src/model-options.js';
 import { worst } from './makers/golden.js';
 import { transformersNames } from './makers/other-spellings.js';
+import { randomModel } from './makers/random-config.js';
 import { type Rank, RankGroup, RepeatingCommunicator } from './makers/ranks.js';
 import { Recorder } from './makers/recorder.js';
 import { Session } from './makers/session.js';
@@ -67,6 +68,14 @@ describe.each(unevenModels)('the ranks of $name', ({ model, mxfp8, sizes, fusedS
   });
 });
 
+describe('the ranks of a model of any shape', () => {
+  const cases = Array.from({ length: 7 }, (_, i) => [i + 40, i + 2] as const);
+  it.each(cases)('are the whole model: seed %i over %i', async (seed, size) => {
+    const { config: model, ...stored } = randomModel(seed);
+    await expectSum({ directory: await folder({ model, ...stored }) }, size);
+  });
+});
+
 /** A prompt, a step, and the same step captured: ranks and the whole model agree. */
 async function expectSum(options: Omit<ModelOptions, 'runtime'>, size: number): Promise<void> {
   const whole = await loadWhole(options);
@@ -103,9 +112,8 @@ async function expectDecisions(
 ): Promise<void> {
   for (const [rank, { model }] of ranks.entries()) {
     const recorder = recorders[rank] as Recorder;
-    const { kvHeads, expertColumns, sharedColumns } = model.report.part;
+    const { kvHeads, expertColumns } = model.report.part;
     const hasExperts = expertColumns.some(({ count }) => count > 0);
-    expect(sharedColumns).toHaveLength(1);
     const { layers } = model.config;
     for (const token of [0, 7, prompt - 1]) {
       const embedded = await recorder.residual('embed', token, layers.length);
@@ -178,6 +186,24 @@ describe('a rank that holds nothing', () => {
     expect(model.describe()).toMatchObject({
       tensorParallel: { part: { queryHeads: { count: 0 }, expertColumns: [{ count: 0 }] } },
     });
+  });
+});
+
+describe('the choice of the shared expert', () => {
+  it.each([
+    { rank: 0, measured: [1, 3] },
+    { rank: 1, measured: [] },
+  ])('is measured only where there is one: rank $rank', async ({ rank, measured }) => {
+    const directory = await folder({ model: 'T32', mxfp8: true });
+    const tensorParallel = { rank, size: 2 };
+    const measuring = { sharedExpert: 'auto', measuredBatchSizes: [1, 3] } as const;
+    const model = await load({ directory, tensorParallel, ...measuring });
+    expect(model.describe()).toMatchObject({
+      sharedExpert: { mode: 'auto', measured: measured.map((tokens) => ({ tokens })), layers: 3 },
+    });
+    const piece = { sequence: 0, tokens: [5] };
+    const [[row] = []] = await new Session(model, 1, 8).run([piece]);
+    expect(row?.some((value) => value !== 0)).toBe(true);
   });
 });
 

@@ -10,20 +10,13 @@ export interface RandomModel {
   readonly shards: number;
 }
 
-/**
- * A model whose sizes are all different and mostly odd.
- *
- * @param options.divisibleBy makes heads and widths divisible, for tensor parallelism
- */
-export function randomModel(
-  seed: number,
-  options: { readonly divisibleBy?: number; readonly mxfp8?: boolean } = {},
-): RandomModel {
+/** A model whose sizes are all different and mostly odd. */
+export function randomModel(seed: number): RandomModel {
   const random = generator(seed);
   const pick = <T>(...choices: readonly T[]): T => choices[random(choices.length)] as T;
-  const { divisibleBy = 1, mxfp8 = pick(true, false) } = options;
-  const unit = (mxfp8 ? 32 : pick(4, 12, 20)) * divisibleBy;
-  const kvHeads = pick(1, 2, 3) * divisibleBy;
+  const mxfp8 = pick(true, false);
+  const unit = mxfp8 ? 32 : pick(4, 12, 20);
+  const kvHeads = pick(1, 2, 3);
   const headDim = mxfp8 ? pick(32, 64) : pick(12, 20, 24, 32);
   const rotaryDim = 2 * Math.round(pick(0.25, 0.5, 1) * headDim * 0.5);
   const layers = 2 + random(4);
