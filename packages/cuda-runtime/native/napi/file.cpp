@@ -84,9 +84,9 @@ class CopyWork : public FileWork {
  private:
   Status step() override {
     if (host_) return file_->copy(from_.offset, host_->data() + host_offset_, from_.bytes);
-    std::unique_ptr<uint8_t[]> staged(new uint8_t[from_.bytes]);
-    Status status = file_->copy(from_.offset, staged.get(), from_.bytes);
-    if (status.ok()) sink_->stage(token_, std::move(staged), from_.bytes);
+    auto staged = std::make_unique<core::HeapBytes>(from_.bytes);
+    Status status = file_->copy(from_.offset, staged->data(), from_.bytes);
+    if (status.ok()) sink_->stage(token_, std::move(staged));
     return status;
   }
 
