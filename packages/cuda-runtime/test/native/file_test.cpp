@@ -50,6 +50,15 @@ bool gives_all(MappedFile& file) {
   return true;
 }
 
+/// Pages of files in this process's memory.
+int64_t shared_pages() {
+  std::FILE* const statm = std::fopen("/proc/self/statm", "r");
+  long size = 0, resident = 0, shared = 0;
+  CHECK(statm != nullptr && std::fscanf(statm, "%ld %ld %ld", &size, &resident, &shared) == 3);
+  std::fclose(statm);
+  return shared;
+}
+
 /// From here on process_vm_readv fails on this thread, as under a container's filter.
 bool refuse_copies_on_this_thread() {
   sock_filter rules[] = {
@@ -108,6 +117,24 @@ TEST("files: where the kernel refuses copies out of a mapping they are reads, an
   CHECK_WITH(file.reason() == "process_vm_readv was refused: Operation not permitted",
              file.reason());
   CHECK(gives_all(file));
+}
+
+TEST("files: what was copied leaves this process's memory, and files above 2 GiB have all bytes") {
+  TemporaryFile temporary;
+  constexpr uint64_t kLarge = (uint64_t{5} << 30) + 3;  // holes but for both ends
+  CHECK(ftruncate(temporary.descriptor, kLarge) == 0);
+  CHECK(pwrite(temporary.descriptor, "end", 3, kLarge - 3) == 3);
+  MappedFile file(temporary.path, true);
+  CHECK(file.open().ok());
+  char end[3] = {};
+  CHECK(file.copy(kLarge - 3, reinterpret_cast<uint8_t*>(end), 3).ok());
+  CHECK(std::string(end, 3) == "end");
+  constexpr uint64_t kPiece = uint64_t{128} << 20;
+  std::vector<uint8_t> bytes(kPiece);
+  const int64_t before = shared_pages();
+  CHECK(file.copy(0, bytes.data(), kPiece).ok());
+  CHECK(bytes[99'999] == byte_at(99'999) && bytes[kPiece - 1] == 0 && file.is_mapped());
+  CHECK((shared_pages() - before) * sysconf(_SC_PAGESIZE) < 32 << 20);
 }
 
 TEST("files: several threads copy from one at once, and one may cut it meanwhile") {

@@ -13,8 +13,8 @@
 namespace cuda_runtime::core {
 namespace {
 
-// The kernel moves less than 2 GiB in one call.
-constexpr uint64_t kMostPerCall = uint64_t{1} << 30;
+// The kernel moves less than 2 GiB in one call; what a call copied stays mapped until it is done.
+constexpr uint64_t kMostPerCall = uint64_t{16} << 20;
 
 std::string text_of(int error) { return std::generic_category().message(error); }
 
@@ -96,9 +96,20 @@ uint64_t MappedFile::copy_from_mapping(uint64_t offset, uint8_t* to, uint64_t by
   do {
     count = process_vm_readv(getpid(), &local, 1, &remote, 1, 0);
   } while (count < 0 && errno == EINTR);
-  if (count > 0) return static_cast<uint64_t>(count);
+  if (count > 0) {
+    forget(offset, static_cast<uint64_t>(count));
+    return static_cast<uint64_t>(count);
+  }
   if (count < 0 && errno != EFAULT) refuse(kCopyRefused, errno);
   return 0;
+}
+
+// Takes the pages of a copy out of our page table; they stay in the page cache. Else this process's
+// memory would seem to grow with the file, and `munmap` of it would hold up the JavaScript thread.
+void MappedFile::forget(uint64_t offset, uint64_t bytes) {
+  const uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t begin = offset / page * page;
+  madvise(static_cast<uint8_t*>(mapping_) + begin, offset + bytes - begin, MADV_DONTNEED);
 }
 
 Status MappedFile::read(uint64_t offset, uint8_t* to, uint64_t bytes, uint64_t& count) {

@@ -40,6 +40,7 @@ class MappedFile : public Record {
 
   void refuse(Refusal refusal, int error);
   uint64_t copy_from_mapping(uint64_t offset, uint8_t* to, uint64_t bytes);
+  void forget(uint64_t offset, uint64_t bytes);
   Status read(uint64_t offset, uint8_t* to, uint64_t bytes, uint64_t& count);
   Status check_end(uint64_t end) const;
   Status cut_at(uint64_t byte) const;
