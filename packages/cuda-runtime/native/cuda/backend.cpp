@@ -1,5 +1,7 @@
 #include "cuda/backend.h"
 
+#include <sched.h>
+
 #include "core/base/clock.h"
 #include "core/base/failure.h"
 #include "core/stream/stream.h"
@@ -21,6 +23,7 @@ using core::Work;
 using core::WorkKind;
 
 constexpr int64_t kSpinNs = 50'000;
+constexpr int64_t kYieldNs = 2'000'000;
 constexpr int64_t kRestNs = 50'000;
 
 /// A stream's queue; what is in flight outlives the stream.
@@ -184,6 +187,8 @@ bool CudaBackend::wait_blocking(Ticket& ticket, int64_t timeout_ms) {
     if (timeout_ms >= 0 && passed >= timeout_ms * 1'000'000) return false;
     if (passed < kSpinNs) {
       core::cpu_pause();
+    } else if (passed < kYieldNs) {
+      sched_yield();
     } else {
       rest(kRestNs);
     }

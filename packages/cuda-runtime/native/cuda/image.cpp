@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "cuda/driver.h"
+#include "cuda/launch_kernel.h"
 
 namespace cuda_runtime::cuda {
 namespace {
@@ -29,7 +30,7 @@ CudaImage::~CudaImage() {
 
 void* CudaImage::entry(const KernelLayout& layout) {
   const auto found = kernels_.find(layout.name);
-  return found != kernels_.end() ? found->second : nullptr;
+  return found != kernels_.end() ? &found->second : nullptr;
 }
 
 Status CudaImage::load(Device& device, const JsonValue& manifest, const std::string& directory,
@@ -95,7 +96,9 @@ Status CudaImage::find_kernel(const KernelLayout& layout, cudaLibrary_t library,
   if (error != cudaSuccess) return device_.fail(error, "finding " + layout.name + " in " + path);
   Status status = check_layout(layout, library, kernel, path);
   if (status.ok()) status = check_limits(layout, kernel, path);
-  if (status.ok()) kernels_[layout.name] = kernel;
+  CUfunction function = nullptr;
+  if (status.ok()) status = function_of(kernel, function);
+  if (status.ok()) kernels_[layout.name] = {kernel, function};
   return status;
 }
 

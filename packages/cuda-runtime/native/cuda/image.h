@@ -1,6 +1,7 @@
 // The fatbins of a kernel package, loaded and checked.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <map>
@@ -12,6 +13,12 @@
 #include "cuda/device/device.h"
 
 namespace cuda_runtime::cuda {
+
+/// A kernel in both of the driver's forms.
+struct KernelEntry {
+  cudaKernel_t kernel = nullptr;  // graph nodes and attributes
+  CUfunction function = nullptr;  // launches: a microsecond less than through the runtime library
+};
 
 class CudaImage : public core::ModuleImage {
  public:
@@ -37,7 +44,7 @@ class CudaImage : public core::ModuleImage {
 
   Device& device_;
   std::map<std::string, cudaLibrary_t> libraries_;  // by file name
-  std::map<std::string, cudaKernel_t> kernels_;
+  std::map<std::string, KernelEntry> kernels_;
 };
 
 }  // namespace cuda_runtime::cuda

@@ -1,42 +1,94 @@
 #include "cuda/launch_kernel.h"
 
+#include "cuda/driver.h"
+#include "cuda/image.h"
+
 namespace cuda_runtime::cuda {
 namespace {
 
-dim3 dimensions(const core::Dim3& size) { return {size.x, size.y, size.z}; }
+using core::Status;
+
+// The driver's own functions, found through the runtime library: nothing links against libcuda.
+struct DriverCalls {
+  CUresult (*launch)(const CUlaunchConfig*, CUfunction, void**, void**) = nullptr;
+  CUresult (*function)(CUfunction*, CUkernel) = nullptr;
+  cudaError_t error = cudaSuccess;
+};
+
+template <typename Function>
+void look_up(const char* name, Function& function, cudaError_t& error) {
+  constexpr unsigned kSince = 12'000;
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+  const cudaError_t answer =
+      cudaGetDriverEntryPointByVersion(name, &address, kSince, cudaEnableDefault, &result);
+  function = reinterpret_cast<Function>(address);
+  if (answer != cudaSuccess) error = answer;
+  if (address == nullptr && error == cudaSuccess) error = cudaErrorSymbolNotFound;
+}
+
+const DriverCalls& driver() {
+  static const DriverCalls calls = [] {
+    DriverCalls found;
+    look_up("cuLaunchKernelEx", found.launch, found.error);
+    look_up("cuKernelGetFunction", found.function, found.error);
+    return found;
+  }();
+  return calls;
+}
+
+// The two libraries number errors alike.
+cudaError_t as_error(CUresult result) { return static_cast<cudaError_t>(result); }
+
+void add(LaunchAttributes& attributes, CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
+  attributes.values[attributes.count].id = id;
+  attributes.values[attributes.count++].value = value;
+}
 
 }  // namespace
 
 LaunchAttributes::LaunchAttributes(const core::LaunchConfig& config, bool with_programmatic) {
+  CUlaunchAttributeValue value{};
   if (with_programmatic && (config.flags & core::kProgrammatic) != 0) {
-    values[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    values[count++].val.programmaticStreamSerializationAllowed = 1;
+    value.programmaticStreamSerializationAllowed = 1;
+    add(*this, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, value);
   }
   if ((config.flags & core::kClusterGiven) != 0) {
-    values[count].id = cudaLaunchAttributeClusterDimension;
-    values[count++].val.clusterDim = {config.cluster.x, config.cluster.y, config.cluster.z};
+    value.clusterDim = {config.cluster.x, config.cluster.y, config.cluster.z};
+    add(*this, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value);
   }
   if ((config.flags & core::kCooperative) != 0) {
-    values[count].id = cudaLaunchAttributeCooperative;
-    values[count++].val.cooperative = 1;
+    value.cooperative = 1;
+    add(*this, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value);
   }
   if ((config.flags & core::kPriorityGiven) != 0) {
-    values[count].id = cudaLaunchAttributePriority;
-    values[count++].val.priority = config.priority;
+    value.priority = config.priority;
+    add(*this, CU_LAUNCH_ATTRIBUTE_PRIORITY, value);
   }
+}
+
+Status function_of(cudaKernel_t kernel, CUfunction& function) {
+  if (driver().error != cudaSuccess) return to_status(driver().error, "finding cuLaunchKernelEx");
+  const CUresult result = driver().function(&function, reinterpret_cast<CUkernel>(kernel));
+  return to_status(as_error(result), "finding a kernel's function");
 }
 
 cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream) {
   LaunchAttributes attributes(work.config, true);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dimensions(work.config.grid);
-  config.blockDim = dimensions(work.config.block);
-  config.dynamicSmemBytes = work.config.shared_bytes;
-  config.stream = stream;
+  CUlaunchConfig config{};
+  config.gridDimX = work.config.grid.x;
+  config.gridDimY = work.config.grid.y;
+  config.gridDimZ = work.config.grid.z;
+  config.blockDimX = work.config.block.x;
+  config.blockDimY = work.config.block.y;
+  config.blockDimZ = work.config.block.z;
+  config.sharedMemBytes = work.config.shared_bytes;
+  config.hStream = stream;
   config.attrs = attributes.values;
   config.numAttrs = attributes.count;
   void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
-  return cudaLaunchKernelExC(&config, work.kernel->entry(), arguments);
+  const auto& entry = *static_cast<const KernelEntry*>(work.kernel->entry());
+  return as_error(driver().launch(&config, entry.function, arguments, nullptr));
 }
 
 cudaError_t move_bytes(const core::Work& work, void* to, const void* from, cudaStream_t stream) {

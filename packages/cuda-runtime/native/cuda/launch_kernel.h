@@ -1,8 +1,10 @@
 // One piece of work handed to the driver.
 #pragma once
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include "core/base/status.h"
 #include "core/work.h"
 
 namespace cuda_runtime::cuda {
@@ -10,9 +12,12 @@ namespace cuda_runtime::cuda {
 /// The launch attributes of a configuration; `values` has room for all of them.
 struct LaunchAttributes {
   explicit LaunchAttributes(const core::LaunchConfig& config, bool with_programmatic);
-  cudaLaunchAttribute values[4];
+  CUlaunchAttribute values[4];
   unsigned count = 0;
 };
+
+/// The kernel as a function of the current context.
+core::Status function_of(cudaKernel_t kernel, CUfunction& function);
 
 /// Starts the kernel. `params` is its parameter struct, read before the return.
 cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream);

@@ -3,6 +3,7 @@
 #include "core/base/failure.h"
 #include "core/stream/event.h"
 #include "cuda/driver.h"
+#include "cuda/image.h"
 #include "cuda/launch_kernel.h"
 
 namespace cuda_runtime::cuda {
@@ -102,7 +103,7 @@ void CudaPlan::add_kernel(const GraphNode& node) {
   void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
   cudaGraphNodeParams params{};
   params.type = cudaGraphNodeTypeKernel;
-  params.kernel.func = work.kernel->entry();
+  params.kernel.func = static_cast<const KernelEntry*>(work.kernel->entry())->kernel;
   params.kernel.gridDim = {work.config.grid.x, work.config.grid.y, work.config.grid.z};
   params.kernel.blockDim = {work.config.block.x, work.config.block.y, work.config.block.z};
   params.kernel.sharedMemBytes = work.config.shared_bytes;
@@ -111,14 +112,15 @@ void CudaPlan::add_kernel(const GraphNode& node) {
   require(cudaGraphAddNode(&nodes_.back(), graph_, nullptr, nullptr, 0, &params), what);
   LaunchAttributes attributes(work.config, false);
   if ((work.config.flags & core::kPriorityGiven) == 0) {
-    cudaLaunchAttribute& priority = attributes.values[attributes.count++];
-    priority.id = cudaLaunchAttributePriority;
-    priority.val.priority = node.stream_priority;
+    CUlaunchAttribute& priority = attributes.values[attributes.count++];
+    priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
+    priority.value.priority = node.stream_priority;
   }
+  static_assert(sizeof(CUlaunchAttributeValue) == sizeof(cudaLaunchAttributeValue));
   for (unsigned i = 0; i < attributes.count; ++i) {
-    require(cudaGraphKernelNodeSetAttribute(nodes_.back(), attributes.values[i].id,
-                                            &attributes.values[i].val),
-            what);
+    const auto id = static_cast<cudaLaunchAttributeID>(attributes.values[i].id);
+    const auto* value = reinterpret_cast<cudaLaunchAttributeValue*>(&attributes.values[i].value);
+    require(cudaGraphKernelNodeSetAttribute(nodes_.back(), id, value), what);
   }
 }
 

@@ -92,11 +92,16 @@ Ref<Mark> Queue::tail() {
 }
 
 bool Queue::reap(Reaped& reaped) {
+  if (head_ && !head_->poll()) return true;
+  head_ = nullptr;
   LockGuard lock(mutex_);
   while (open_marks_ > 0) {
     size_t at = 0;
     while (!items_[at].mark) ++at;
-    if (!items_[at].mark->poll()) return true;
+    if (!items_[at].mark->poll()) {
+      head_ = items_[at].mark;
+      return true;
+    }
     for (size_t i = 0; i <= at; ++i) {
       InFlight& item = items_.front();
       if (item.is_work()) pending_.fetch_sub(1, std::memory_order_relaxed);

@@ -82,6 +82,7 @@ class Queue : public core::RefCounted {
   bool watched_ = false;
   bool closed_ = false;
   std::atomic<uint64_t> pending_{0};
+  core::Ref<Mark> head_;  // the waiter's own: the first open mark, polled without the lock
   core::Ref<core::Kernel> last_good_;
 };
 

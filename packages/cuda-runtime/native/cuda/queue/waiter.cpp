@@ -15,6 +15,7 @@ using core::Ref;
 
 // Somebody waits: 50 µs of spinning, then short rests. Nobody waits: memory may go a little later.
 constexpr int64_t kSpinNs = 50'000;
+constexpr int kPauses = 20;
 constexpr int64_t kShortRestNs = 50'000;
 constexpr int64_t kLongRestNs = 1'000'000;
 
@@ -32,6 +33,7 @@ void Waiter::start() {
 void Waiter::watch(Ref<Queue> queue) {
   LockGuard lock(mutex_);
   queues_.push_back(std::move(queue));
+  changed_ = true;
   start();
   if (resting_.load()) arrived_.notify_one();
 }
@@ -39,6 +41,7 @@ void Waiter::watch(Ref<Queue> queue) {
 void Waiter::watch(Ref<Mark> mark) {
   LockGuard lock(mutex_);
   marks_.push_back(std::move(mark));
+  changed_ = true;
   start();
   if (resting_.load()) arrived_.notify_one();
 }
@@ -65,33 +68,36 @@ void Waiter::run() noexcept {
       idle_rounds = 0;
       spin_until = core::now_ns() + kSpinNs;
     }
-    if (core::now_ns() < spin_until) {
-      core::cpu_pause();
+    // Only while somebody waits: a poll takes the driver's lock, which launches need too.
+    if (demands.load() > 0 && core::now_ns() < spin_until) {
+      for (int i = 0; i < kPauses; ++i) core::cpu_pause();
       continue;
     }
     rest(idle_rounds++);
   }
 }
 
+void Waiter::refresh() {
+  LockGuard lock(mutex_);
+  if (!changed_) return;
+  seen_queues_ = queues_;
+  seen_marks_ = marks_;
+  changed_ = false;
+}
+
 // True when something was over.
 bool Waiter::round() {
-  std::vector<Ref<Queue>> queues;
-  std::vector<Ref<Mark>> marks;
-  {
-    LockGuard lock(mutex_);
-    queues = queues_;
-    marks = marks_;
-  }
+  refresh();
   Reaped reaped;
   std::vector<Ref<Queue>> idle;
-  for (const Ref<Queue>& queue : queues) {
+  for (const Ref<Queue>& queue : seen_queues_) {
     if (!queue->reap(reaped)) idle.push_back(queue);
   }
   std::vector<Ref<Mark>> reached;
-  for (const Ref<Mark>& mark : marks) {
+  for (const Ref<Mark>& mark : seen_marks_) {
     if (mark->poll()) reached.push_back(mark);
   }
-  {
+  if (!idle.empty() || !reached.empty()) {
     LockGuard lock(mutex_);
     // Once each: a queue that was given work since then is in the list a second time.
     for (const Ref<Queue>& queue : idle) {
@@ -100,6 +106,7 @@ bool Waiter::round() {
     for (const Ref<Mark>& mark : reached) {
       marks_.erase(std::find(marks_.begin(), marks_.end(), mark));
     }
+    changed_ = true;
   }
   // Locks are free now: releasing work may free memory, and a notice may wake JavaScript.
   for (InFlight& item : reaped) {

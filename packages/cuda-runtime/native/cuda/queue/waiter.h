@@ -32,6 +32,7 @@ class Waiter {
   void start();
   void run() noexcept;
   bool round();
+  void refresh();
   void rest(uint32_t idle_rounds);
 
   Device& device_;
@@ -40,6 +41,10 @@ class Waiter {
   std::vector<core::Ref<Queue>> queues_;
   std::vector<core::Ref<Mark>> marks_;
   bool running_ = false;
+  // The thread's own copies, made anew when the lists have changed.
+  bool changed_ = false;
+  std::vector<core::Ref<Queue>> seen_queues_;
+  std::vector<core::Ref<Mark>> seen_marks_;
   std::atomic<bool> hurried_{false};
   std::atomic<bool> resting_{false};
 };
