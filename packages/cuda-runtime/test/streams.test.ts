@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DeadlockError, Event, type Stream } from '../src/index.js';
+import { onEachBackend } from './makers/each-backend.js';
 import {
   accumulate,
   openTestRuntime,
@@ -10,179 +11,181 @@ import {
   zeros,
 } from './makers/test-kernels.js';
 
-let t: TestRuntime;
-let a: Stream;
-let b: Stream;
+onEachBackend((backend) => {
+  let t: TestRuntime;
+  let a: Stream;
+  let b: Stream;
 
-beforeEach(async () => {
-  t = await openTestRuntime();
-  a = t.device.createStream({ name: 'a' });
-  b = t.device.createStream({ name: 'b' });
-});
-afterEach(() => t.runtime.dispose());
-
-describe('events', () => {
-  test('CE01: elapsed answers 400, 400, 600, and is negative in reverse', async () => {
-    const [start, end] = [
-      t.device.createEvent({ timing: true }),
-      t.device.createEvent({ timing: true }),
-    ];
-    const untimed = a.record();
-    const number = (from: Event, to: Event) => {
-      try {
-        return Event.elapsedMs(from, to);
-      } catch (error) {
-        return (error as { cuda: { number: number } }).cuda.number;
-      }
-    };
-    expect([number(start, end), number(untimed, untimed)]).toEqual([400, 400]);
-    a.record(start);
-    spin(t, a, 20);
-    a.record(end);
-    expect(number(start, end)).toBe(600);
-    await end.done();
-    expect(number(start, end)).toBeGreaterThanOrEqual(20);
-    expect(number(end, start)).toBeLessThanOrEqual(-20);
+  beforeEach(async () => {
+    t = await openTestRuntime({ backend });
+    a = t.device.createStream({ name: 'a' });
+    b = t.device.createStream({ name: 'b' });
   });
+  afterEach(() => t.runtime.dispose());
 
-  test('CE02: one that was never recorded is complete', async () => {
-    const event = t.device.createEvent();
-    expect([event.state, event.isDone()]).toEqual(['unrecorded', true]);
-    await event.done();
-    event.waitSync();
-  });
-
-  test('CE03: a wait keeps what it saw when the event is recorded again', async () => {
-    const event = a.record();
-    spin(t, a, 300);
-    b.wait(event);
-    a.record(event);
-    await b.synchronize();
-    expect([a.isIdle(), event.state]).toEqual([false, 'pending']);
-  });
-
-  test('CE04: one that is disposed while pending is still waited for', async () => {
-    const y = zeros(t, a, 1);
-    spin(t, a, 20);
-    accumulate(t, a, y, 1, 6);
-    const event = a.record();
-    b.wait(event);
-    event.dispose();
-    expect(await readInts(b, y)).toEqual([6]);
-  });
-});
-
-describe('waits', () => {
-  test('an abort gives up the wait, not the work', async () => {
-    const done = spin(t, a, 60);
-    const controller = new AbortController();
-    const wait = a.synchronize({ signal: controller.signal });
-    controller.abort();
-    await expect(wait).rejects.toMatchObject({ name: 'AbortError' });
-    await expect(a.record().done({ signal: controller.signal })).rejects.toMatchObject({
-      name: 'AbortError',
+  describe('events', () => {
+    test('CE01: elapsed answers 400, 400, 600, and is negative in reverse', async () => {
+      const [start, end] = [
+        t.device.createEvent({ timing: true }),
+        t.device.createEvent({ timing: true }),
+      ];
+      const untimed = a.record();
+      const number = (from: Event, to: Event) => {
+        try {
+          return Event.elapsedMs(from, to);
+        } catch (error) {
+          return (error as { cuda: { number: number } }).cuda.number;
+        }
+      };
+      expect([number(start, end), number(untimed, untimed)]).toEqual([400, 400]);
+      a.record(start);
+      spin(t, a, 20);
+      a.record(end);
+      expect(number(start, end)).toBe(600);
+      await end.done();
+      expect(number(start, end)).toBeGreaterThanOrEqual(20);
+      expect(number(end, start)).toBeLessThanOrEqual(-20);
     });
-    expect(await readInts(a, done)).toEqual([1]);
+
+    test('CE02: one that was never recorded is complete', async () => {
+      const event = t.device.createEvent();
+      expect([event.state, event.isDone()]).toEqual(['unrecorded', true]);
+      await event.done();
+      event.waitSync();
+    });
+
+    test('CE03: a wait keeps what it saw when the event is recorded again', async () => {
+      const event = a.record();
+      spin(t, a, 300);
+      b.wait(event);
+      a.record(event);
+      await b.synchronize();
+      expect([a.isIdle(), event.state]).toEqual([false, 'pending']);
+    });
+
+    test('CE04: one that is disposed while pending is still waited for', async () => {
+      const y = zeros(t, a, 1);
+      spin(t, a, 20);
+      accumulate(t, a, y, 1, 6);
+      const event = a.record();
+      b.wait(event);
+      event.dispose();
+      expect(await readInts(b, y)).toEqual([6]);
+    });
   });
 
-  test('a time limit rejects with DeadlockError and names the stream', async () => {
-    spin(t, a, 250);
-    const error = await a.synchronize({ timeoutMs: 5 }).catch((thrown: unknown) => thrown);
-    expect(DeadlockError.isInstance(error)).toBe(true);
-    expect(error).toMatchObject({ code: 'CRT_DEADLOCK', stream: `a#${a.id}` });
-    expect(() => a.synchronizeSync({ timeoutMs: 5 })).toThrow(DeadlockError);
-    a.synchronizeSync();
-    expect(a.isIdle()).toBe(true);
-  });
+  describe('waits', () => {
+    test('an abort gives up the wait, not the work', async () => {
+      const done = spin(t, a, 60);
+      const controller = new AbortController();
+      const wait = a.synchronize({ signal: controller.signal });
+      controller.abort();
+      await expect(wait).rejects.toMatchObject({ name: 'AbortError' });
+      await expect(a.record().done({ signal: controller.signal })).rejects.toMatchObject({
+        name: 'AbortError',
+      });
+      expect(await readInts(a, done)).toEqual([1]);
+    });
 
-  test.each([2 ** 31, Number.MAX_SAFE_INTEGER])(
-    'a time limit of %i ms is waited for by both kinds of wait',
-    async (timeoutMs) => {
-      spin(t, a, 30);
-      await a.synchronize({ timeoutMs });
-      spin(t, a, 30);
-      a.synchronizeSync({ timeoutMs });
+    test('a time limit rejects with DeadlockError and names the stream', async () => {
+      spin(t, a, 250);
+      const error = await a.synchronize({ timeoutMs: 5 }).catch((thrown: unknown) => thrown);
+      expect(DeadlockError.isInstance(error)).toBe(true);
+      expect(error).toMatchObject({ code: 'CRT_DEADLOCK', stream: `a#${a.id}` });
+      expect(() => a.synchronizeSync({ timeoutMs: 5 })).toThrow(DeadlockError);
+      a.synchronizeSync();
       expect(a.isIdle()).toBe(true);
-    },
-  );
+    });
 
-  test('a time limit may be a fraction of a millisecond', () => {
-    a.synchronizeSync({ timeoutMs: 0.5 });
-    expect(a.isIdle()).toBe(true);
+    test.each([2 ** 31, Number.MAX_SAFE_INTEGER])(
+      'a time limit of %i ms is waited for by both kinds of wait',
+      async (timeoutMs) => {
+        spin(t, a, 30);
+        await a.synchronize({ timeoutMs });
+        spin(t, a, 30);
+        a.synchronizeSync({ timeoutMs });
+        expect(a.isIdle()).toBe(true);
+      },
+    );
+
+    test('a time limit may be a fraction of a millisecond', () => {
+      a.synchronizeSync({ timeoutMs: 0.5 });
+      expect(a.isIdle()).toBe(true);
+    });
+
+    test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
+      'a time limit of %s ms is an ArgumentError',
+      async (timeoutMs) => {
+        await expect(a.synchronize({ timeoutMs })).rejects.toMatchObject({ code: 'CRT_ARGUMENT' });
+      },
+    );
+
+    test('nothing but Sync calls blocks: 300 launches behind a running kernel', async () => {
+      const y = zeros(t, a, 1);
+      spin(t, a, 400);
+      const spun = a.record();
+      for (let index = 0; index < 300; index += 1) accumulate(t, a, y);
+      b.waitStream(a);
+      a.record().dispose();
+      // Still spinning, so none of these calls waited for the stream.
+      expect(spun.isDone()).toBe(false);
+      expect(a.pending).toBeGreaterThan(250);
+      await a.ready(100);
+      expect(a.pending).toBeLessThan(100);
+      expect(await readInts(b, y)).toEqual([300]);
+    });
+
+    test('device.synchronize waits for every stream', async () => {
+      const [x, y] = [spin(t, a, 20), spin(t, b, 40)];
+      await t.device.synchronize();
+      expect([a.isIdle(), b.isIdle()]).toEqual([true, true]);
+      expect([...(await readInts(a, x)), ...(await readInts(b, y))]).toEqual([1, 1]);
+    });
   });
 
-  test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
-    'a time limit of %s ms is an ArgumentError',
-    async (timeoutMs) => {
-      await expect(a.synchronize({ timeoutMs })).rejects.toMatchObject({ code: 'CRT_ARGUMENT' });
-    },
-  );
+  describe('notify', () => {
+    test('calls back when the stream gets there, once', async () => {
+      const seen: string[] = [];
+      spin(t, a, 30);
+      a.notify(() => seen.push('a'));
+      b.notify(() => seen.push('b'));
+      await a.synchronize();
+      await delay(20);
+      expect(seen).toEqual(['b', 'a']);
+    });
 
-  test('nothing but Sync calls blocks: 300 launches behind a running kernel', async () => {
-    const y = zeros(t, a, 1);
-    spin(t, a, 400);
-    const spun = a.record();
-    for (let index = 0; index < 300; index += 1) accumulate(t, a, y);
-    b.waitStream(a);
-    a.record().dispose();
-    // Still spinning, so none of these calls waited for the stream.
-    expect(spun.isDone()).toBe(false);
-    expect(a.pending).toBeGreaterThan(250);
-    await a.ready(100);
-    expect(a.pending).toBeLessThan(100);
-    expect(await readInts(b, y)).toEqual([300]);
+    test('in a graph it calls back for each launch', async () => {
+      let calls = 0;
+      const graph = t.device.capture(() => a.notify(() => (calls += 1)), { stream: a });
+      const exec = graph.instantiateSync();
+      graph.dispose();
+      exec.launch(a).launch(a).launch(a);
+      await a.synchronize();
+      await delay(20);
+      expect(calls).toBe(3);
+    });
   });
 
-  test('device.synchronize waits for every stream', async () => {
-    const [x, y] = [spin(t, a, 20), spin(t, b, 40)];
-    await t.device.synchronize();
-    expect([a.isIdle(), b.isIdle()]).toEqual([true, true]);
-    expect([...(await readInts(a, x)), ...(await readInts(b, y))]).toEqual([1, 1]);
-  });
-});
+  describe('streams', () => {
+    test('are distinct, and priorities are clamped', () => {
+      const many = Array.from({ length: 40 }, () => t.device.createStream({ priority: -99 }));
+      expect(new Set(many.map(({ id }) => id)).size).toBe(40);
+      expect(many[0]?.priority).toBe(t.device.priorityRange.greatest);
+    });
 
-describe('notify', () => {
-  test('calls back when the stream gets there, once', async () => {
-    const seen: string[] = [];
-    spin(t, a, 30);
-    a.notify(() => seen.push('a'));
-    b.notify(() => seen.push('b'));
-    await a.synchronize();
-    await delay(20);
-    expect(seen).toEqual(['b', 'a']);
-  });
+    test('the registry gives the same object for the same name', () => {
+      const { streams } = t.runtime;
+      expect(streams.has('alt')).toBe(false);
+      const alt = streams.get('alt');
+      expect(streams.get('alt')).toBe(alt);
+      streams.set('own', a);
+      expect(streams.get('own')).toBe(a);
+      expect(streams.names()).toEqual(['alt', 'own']);
+    });
 
-  test('in a graph it calls back for each launch', async () => {
-    let calls = 0;
-    const graph = t.device.capture(() => a.notify(() => (calls += 1)), { stream: a });
-    const exec = graph.instantiateSync();
-    graph.dispose();
-    exec.launch(a).launch(a).launch(a);
-    await a.synchronize();
-    await delay(20);
-    expect(calls).toBe(3);
-  });
-});
-
-describe('streams', () => {
-  test('are distinct, and priorities are clamped', () => {
-    const many = Array.from({ length: 40 }, () => t.device.createStream({ priority: -99 }));
-    expect(new Set(many.map(({ id }) => id)).size).toBe(40);
-    expect(many[0]?.priority).toBe(t.device.priorityRange.greatest);
-  });
-
-  test('the registry gives the same object for the same name', () => {
-    const { streams } = t.runtime;
-    expect(streams.has('alt')).toBe(false);
-    const alt = streams.get('alt');
-    expect(streams.get('alt')).toBe(alt);
-    streams.set('own', a);
-    expect(streams.get('own')).toBe(a);
-    expect(streams.names()).toEqual(['alt', 'own']);
-  });
-
-  test('the current stream of a device is its main stream, and legacy is one object', () => {
-    expect(t.runtime.currentStream().name).toBe('main');
-    expect(t.device.legacyStream).toBe(t.device.legacyStream);
+    test('the current stream of a device is its main stream, and legacy is one object', () => {
+      expect(t.runtime.currentStream().name).toBe('main');
+      expect(t.device.legacyStream).toBe(t.device.legacyStream);
+    });
   });
 });

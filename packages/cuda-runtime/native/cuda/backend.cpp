@@ -112,7 +112,7 @@ Ref<Ticket> CudaBackend::enqueue(Stream& stream, Ref<Work> work) {
   }
   const Work& what = *work;
   queue.submit(
-      {std::move(work), nullptr, nullptr}, [&] { return "submitting " + what.label(); },
+      {std::move(work), nullptr, nullptr, false}, [&] { return "submitting " + what.label(); },
       [&] {
         return what.kind == WorkKind::kKernel
                    ? launch_kernel(what, queue.stream())
@@ -132,7 +132,7 @@ void CudaBackend::read_back(Stream& stream, Ref<Work> work) {
   Notice notice{what->sink, what->token, "stream.read", std::move(bytes)};
   mark->add_notice(notice);
   queue.submit(
-      {std::move(work), nullptr, mark}, [] { return "reading from the device"; },
+      {std::move(work), nullptr, mark, false}, [] { return "reading from the device"; },
       [&] { return move_bytes(*what, to, what->from, queue.stream()); });
   device_.waiter().hurry();
 }
@@ -243,7 +243,7 @@ Ref<Ticket> CudaBackend::launch(Stream& stream, core::Exec& exec) {
   Queue& queue = queue_of(stream);
   plan.bind_events(exec.graph());
   queue.submit(
-      {nullptr, Ref<core::Exec>(&exec), nullptr}, [] { return "launching a graph"; },
+      {nullptr, Ref<core::Exec>(&exec), nullptr, false}, [] { return "launching a graph"; },
       [&] { return cudaGraphLaunch(plan.exec(), queue.stream()); });
   plan.publish_events(exec.graph());
   return nullptr;

@@ -37,10 +37,10 @@ void Queue::submitted(bool has_mark) {
   }
 }
 
-Ref<Mark> Queue::append_mark(bool timing, Notice* notice) {
+Ref<Mark> Queue::append_mark(bool timing, Notice* notice, bool is_private) {
   watch();
   auto mark = core::make_ref<Mark>(device_, timing);
-  items_.push_back({nullptr, nullptr, mark});
+  items_.push_back({nullptr, nullptr, mark, is_private});
   try {
     mark->record(stream_);
   } catch (...) {
@@ -49,6 +49,7 @@ Ref<Mark> Queue::append_mark(bool timing, Notice* notice) {
   }
   ++open_marks_;
   unmarked_ = 0;
+  if (!is_private) pending_.fetch_add(1, std::memory_order_relaxed);
   if (notice != nullptr && notice->sink) mark->add_notice(*notice);
   return mark;
 }
@@ -57,7 +58,7 @@ Ref<Mark> Queue::append_mark(bool timing, Notice* notice) {
 bool Queue::add_private_mark() noexcept {
   if (stream_ == nullptr || closed_) return false;
   try {
-    append_mark(false, nullptr);
+    append_mark(false, nullptr, true);
     return true;
   } catch (const std::exception&) {
     return false;
@@ -75,7 +76,7 @@ Ref<Mark> Queue::mark(bool timing, Notice notice) {
   Ref<Mark> mark;
   {
     LockGuard lock(mutex_);
-    mark = append_mark(timing, &notice);
+    mark = append_mark(timing, &notice, false);
   }
   if (hurry) device_.waiter().hurry();
   return mark;
@@ -88,7 +89,7 @@ Ref<Mark> Queue::tail() {
     const Ref<Mark> last = items_.back().mark;
     return last->poll() ? nullptr : last;
   }
-  return append_mark(false, nullptr);
+  return append_mark(false, nullptr, true);
 }
 
 bool Queue::reap(Reaped& reaped) {
@@ -104,7 +105,7 @@ bool Queue::reap(Reaped& reaped) {
     }
     for (size_t i = 0; i <= at; ++i) {
       InFlight& item = items_.front();
-      if (item.is_work()) pending_.fetch_sub(1, std::memory_order_relaxed);
+      if (!item.is_private) pending_.fetch_sub(1, std::memory_order_relaxed);
       if (item.work && item.work->kernel && !device_.is_lost()) last_good_ = item.work->kernel;
       reaped.push_back(std::move(item));
       items_.pop_front();

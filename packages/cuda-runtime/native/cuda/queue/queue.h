@@ -22,7 +22,7 @@ struct InFlight {
   core::Ref<core::Work> work;
   core::Ref<core::Exec> exec;
   core::Ref<Mark> mark;
-  bool is_work() const { return work || exec; }
+  bool is_private = false;  // a mark that nobody asked for; not counted as pending
 };
 
 /// What is over, until all locks are free and it may be released.
@@ -62,7 +62,7 @@ class Queue : public core::RefCounted {
   /// `has_mark`: the entry's own mark follows it.
   void submitted(bool has_mark);
   [[noreturn]] void refused(cudaError_t error, const std::string& what);
-  core::Ref<Mark> append_mark(bool timing, Notice* notice);
+  core::Ref<Mark> append_mark(bool timing, Notice* notice, bool is_private);
   bool add_private_mark() noexcept;
   void watch();
 
