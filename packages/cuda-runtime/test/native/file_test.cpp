@@ -97,6 +97,9 @@ TEST("files: a cut under the mapping is a fault with the byte, then the file is 
     const Status status = file.copy(0, bytes.data(), kBytes);
     CHECK(!status.ok() && status.fault().code == "CRT_FILE_CUT" && status.fault().byte == size);
     CHECK(!status.ok() && status.fault().file == temporary.path);
+    // Inside the last page, where the mapping has zeros behind the end.
+    const Status near_end = file.copy(size > 0 ? size - 1 : 0, bytes.data(), 2);
+    CHECK(!near_end.ok() && near_end.fault().byte == size);
   }
   CHECK(file.is_mapped());
 }
