@@ -15,15 +15,16 @@ using core::Ref;
 using core::Status;
 
 /// Runs a step of a file and posts how it went. It holds all that the step touches, so a file or a
-/// host buffer may be disposed meanwhile; an environment that ends waits for it.
+/// host buffer may be disposed meanwhile; an environment that ends waits for it. What it held is
+/// given back before the post: memory that was disposed is free when the promise settles.
 class FileWork : public Napi::AsyncWorker {
  public:
   FileWork(const Arguments& in, const char* api, Ref<MappedFile> file, int64_t token)
       : Napi::AsyncWorker(in.env(), api),
         api_(api),
-        file_(std::move(file)),
         sink_(in.sink()),
-        token_(token) {}
+        token_(token),
+        file_(std::move(file)) {}
 
   static void start(std::unique_ptr<FileWork> work) {
     work->Queue();
@@ -31,14 +32,15 @@ class FileWork : public Napi::AsyncWorker {
   }
 
  protected:
-  virtual Status step() = 0;
+  virtual Status step(MappedFile& file) = 0;
 
   const char* const api_;
-  const Ref<MappedFile> file_;
   const Ref<CompletionSink> sink_;
   const int64_t token_;
 
  private:
+  Ref<MappedFile> file_;
+
   void Execute() override {
     try {
       const Status status = attempt();
@@ -50,7 +52,8 @@ class FileWork : public Napi::AsyncWorker {
 
   Status attempt() {
     try {
-      return step();
+      const Ref<MappedFile> file = std::move(file_);
+      return step(*file);
     } catch (...) {
       return core::status_of_exception();
     }
@@ -62,7 +65,7 @@ class OpenWork : public FileWork {
   using FileWork::FileWork;
 
  private:
-  Status step() override { return file_->open(); }
+  Status step(MappedFile& file) override { return file.open(); }
 };
 
 struct Range {
@@ -82,16 +85,17 @@ class CopyWork : public FileWork {
         host_offset_(host_offset) {}
 
  private:
-  Status step() override {
-    if (host_) return file_->copy(from_.offset, host_->data() + host_offset_, from_.bytes);
+  Status step(MappedFile& file) override {
+    const Ref<Buffer> host = std::move(host_);
+    if (host) return file.copy(from_.offset, host->data() + host_offset_, from_.bytes);
     auto staged = std::make_unique<core::HeapBytes>(from_.bytes);
-    Status status = file_->copy(from_.offset, staged->data(), from_.bytes);
+    Status status = file.copy(from_.offset, staged->data(), from_.bytes);
     if (status.ok()) sink_->stage(token_, std::move(staged));
     return status;
   }
 
   const Range from_;
-  const Ref<Buffer> host_;
+  Ref<Buffer> host_;
   const uint64_t host_offset_;
 };
 

@@ -121,6 +121,17 @@ test('workers that end in the middle of copies leave the process well', async ()
   expect(Buffer.compare(view, content.subarray(7, 107))).toBe(0);
 }, 30_000);
 
+test('a settled copy holds no memory', async () => {
+  const before = runtime.stats().bytesInUse;
+  for (let round = 0; round < 200; round++) {
+    using file = await MappedFile.open(path);
+    const host = await device.allocHost(100);
+    await file.copy(round, host);
+    host.dispose();
+    expect(runtime.stats().bytesInUse).toBe(before);
+  }
+});
+
 test('the memory of a host buffer is free when dispose returns', async () => {
   const before = runtime.stats().bytesInUse;
   const host = await device.allocHost(size);
