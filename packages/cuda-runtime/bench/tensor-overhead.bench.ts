@@ -1,11 +1,12 @@
 /** What making tensors costs the JavaScript thread: views, arena slices, allocations. */
-import { open, Tensor, Workspace } from '../src/index.js';
-import { measure, milliseconds, type Row, report } from './measure.js';
+import { Tensor, Workspace } from '../src/index.js';
+import { openBench } from './bench-runtime.js';
+import { measure, milliseconds } from './measure.js';
+import { type Row, report } from './report.js';
 
-const items = 2000;
-const runtime = await open({ backend: 'cpu' });
-const device = runtime.device();
-const stream = device.createStream({ name: 'bench' });
+const setup = await openBench('tensor-overhead');
+const { device, stream, isQuick } = setup;
+const items = isQuick ? 50 : 2000;
 const workspace = new Workspace(device);
 const base = Tensor.allocate(device, [64, 1024], 'bf16', { stream });
 
@@ -18,13 +19,13 @@ const makers: Readonly<Record<string, () => Tensor>> = {
 };
 
 const rows: Row[] = [];
-for (let round = 0; round < 20_000; round += 1) {
+for (let round = 0; round < (isQuick ? 10 : 20_000); round += 1) {
   workspace.reset();
   for (const make of Object.values(makers)) make();
 }
 for (const [what, make] of Object.entries(makers)) {
   const right = make().elements > 0;
-  const times = await measure(60, items, () => {
+  const times = await measure(isQuick ? 3 : 60, items, () => {
     workspace.reset();
     return milliseconds(() => {
       for (let index = 0; index < items; index += 1) make();
@@ -32,8 +33,7 @@ for (const [what, make] of Object.entries(makers)) {
   });
   rows.push({ case: { what }, ...times, right });
 }
-report('tensor-overhead', rows);
-await runtime.dispose();
+await report(setup, rows);
 
 function allocateAndDispose(): Tensor {
   const tensor = stream.tensor([16, 64], 'bf16');
