@@ -45,6 +45,8 @@ export interface BenchResult {
   readonly bench: string;
   /** On the CPU with its level and the threads that the backend used. */
   readonly device: string;
+  /** Version of the GPU's driver. */
+  readonly driver?: string;
   readonly commit: string;
   /** What to type in the package's folder for the same run. */
   readonly command: string;

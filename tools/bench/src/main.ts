@@ -1,9 +1,9 @@
-// `pnpm bench [filter…] [--save] [--threads N] [--backend cpu]`: runs the benches whose path holds one
+// `pnpm bench [filter…] [--save] [--out FOLDER] [--threads N] [--backend cpu]`: runs the benches whose path holds one
 // of the filters (all without), each in a process of its own, one after the other. Every bench checks
 // before it times. The flags go to each bench.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadWarning, startLoad, withStartLoad } from './machine-load.js';
@@ -39,7 +39,9 @@ function seconds(since: number): string {
 }
 
 function benches(): string[] {
+  // A bundle for a GPU host may have no apps.
   return ['packages', 'apps']
+    .filter((top) => existsSync(join(root, top)))
     .flatMap((top) => readdirSync(join(root, top)).map((name) => join(root, top, name, 'bench')))
     .flatMap((folder) => listBenches(folder))
     .filter((file) => {

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { basename, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Runtime } from '@altstream/cuda-runtime';
 import type { BenchResult, BenchRow } from './bench-case.js';
 import type { MachineLoad } from './machine-load.js';
@@ -16,16 +18,19 @@ export interface BenchRunFacts {
   readonly ceilings: Readonly<Record<string, number>>;
   readonly rows: readonly BenchRow[];
   readonly save: boolean;
+  /** Another folder to save them in. */
+  readonly out?: string | undefined;
 }
 
 /** Prints the rows beside the saved ones, and saves them if asked to and all are right. */
 export function report(facts: BenchRunFacts): void {
-  const { bench, from, runtime, machine, ceilings, rows, save } = facts;
+  const { bench, from, runtime, machine, ceilings, rows, save, out } = facts;
   const device = deviceName(runtime);
   const file = new URL(`results/${slug(device)}-${bench}.json`, from);
   const result: BenchResult = {
     bench,
     device,
+    ...(runtime.backend === 'cuda' && driverOf()),
     commit: commitOf(new URL('.', from)),
     command: commandOf(bench, process.argv.slice(2), process.env),
     date: new Date().toISOString(),
@@ -34,13 +39,20 @@ export function report(facts: BenchRunFacts): void {
     rows,
   };
   process.stdout.write(table(result, readResult(file)));
-  if (!save) return;
+  if (!save && out === undefined) return;
   if (rows.some(({ right }) => !right)) {
     process.stderr.write(`${bench}: a row is wrong, nothing is saved\n`);
     return;
   }
-  mkdirSync(new URL('.', file), { recursive: true });
-  writeFileSync(file, `${JSON.stringify(result, null, 1)}\n`);
+  const files = [...(save ? [file] : []), ...(out ? [inFolder(out, basename(file.pathname))] : [])];
+  for (const path of files) {
+    mkdirSync(new URL('.', path), { recursive: true });
+    writeFileSync(path, `${JSON.stringify(result, null, 1)}\n`);
+  }
+}
+
+function inFolder(folder: string, name: string): URL {
+  return pathToFileURL(join(folder, name));
 }
 
 /** The threads that the CPU backend uses; not those of the machine. */
@@ -68,14 +80,25 @@ function deviceName(runtime: Runtime): string {
   return `${cpus()[0]?.model ?? 'cpu'} ${limits.cpuLevel} x${threadsOf(runtime)}`;
 }
 
-/** The commit, with a plus if sources differ from it; a machine with a bundle has no git. */
+/** The commit, with a plus if sources differ from it; a bundle has no git and hands its own on. */
 function commitOf(folder: URL): string {
   const sources = [':(top)packages/*/src', ':(top)packages/*/native', '.', ':(exclude)results'];
   try {
     const changed = git(folder, ['status', '--porcelain', '-uno', '--', ...sources]);
     return `${git(folder, ['rev-parse', '--short', 'HEAD'])}${changed === '' ? '' : '+'}`;
   } catch {
-    return 'unknown';
+    return process.env['ALTSTREAM_COMMIT'] ?? 'unknown';
+  }
+}
+
+/** Version of the GPU's driver, where nvidia-smi tells it. */
+function driverOf(): { readonly driver?: string } {
+  const query = ['--query-gpu=driver_version', '--format=csv,noheader'];
+  try {
+    const versions = execFileSync('nvidia-smi', query, { encoding: 'utf8', stdio: 'pipe' });
+    return { driver: versions.trim().split('\n')[0] ?? '' };
+  } catch {
+    return {};
   }
 }
 
@@ -84,5 +107,8 @@ function git(cwd: URL, args: readonly string[]): string {
 }
 
 function slug(name: string): string {
-  return name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  return name
+    .toLowerCase()
+    .replace(/^nvidia /, '')
+    .replaceAll(/[^a-z0-9]+/g, '-');
 }

@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Runtime, Stream } from '@altstream/cuda-runtime';
 import { describe, expect, it, vi } from 'vitest';
@@ -33,12 +33,15 @@ describe('a bench run', () => {
   it('reads its flags and refuses others', () => {
     const open = { backend: 'auto', cpu: { threads: 2 } };
     expect(runOptions(['--threads', '2', '--save'])).toEqual({ open, save: true });
+    expect(runOptions(['--out', 'kept'])).toMatchObject({ out: 'kept', save: false });
     expect(() => runOptions(['--threads', '0'])).toThrow(/--threads is 0/);
     expect(() => runOptions(['--backend', 'tpu'])).toThrow(/--backend is tpu/);
     expect(() => runOptions(['--sav'])).toThrow(/--sav/);
   });
 
   it('of all benches tells filters from flags and their values', () => {
+    const kept = splitArguments(['add', '--out', 'kept', '--save']);
+    expect(kept).toEqual({ filters: ['add'], flags: ['--out', resolve('kept'), '--save'] });
     const split = splitArguments(['add', '--threads', '1', 'topk', '--save']);
     expect(split).toEqual({ filters: ['add', 'topk'], flags: ['--threads', '1', '--save'] });
   });

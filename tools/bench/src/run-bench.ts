@@ -20,7 +20,7 @@ export interface BenchSetting {
 
 /**
  * Checks, times and prints the cases. `--backend auto|cpu|cuda`, `--threads N` on the CPU,
- * `--save` keeps the rows in `results/` beside the bench. A wrong row has no time and fails the run.
+ * `--save` keeps the rows in `results/` beside the bench, `--out FOLDER` in that folder. A wrong row has no time and fails the run.
  */
 export async function runBench(setting: BenchSetting, cases: readonly BenchCase[]): Promise<void> {
   const options = runOptions(process.argv.slice(2));
@@ -38,7 +38,8 @@ export async function runBench(setting: BenchSetting, cases: readonly BenchCase[
     const ceilings = tbps === undefined ? {} : { [ceiling.name]: tbps };
     const { bench, from } = setting;
     const machine = whatElse();
-    report({ bench, from, runtime, machine, ceilings, rows, save: options.save });
+    const { save, out } = options;
+    report({ bench, from, runtime, machine, ceilings, rows, save, out });
     if (rows.some(({ right }) => !right)) process.exitCode = 1;
   } finally {
     await runtime.dispose();

@@ -58,6 +58,21 @@ describe.skipIf(packers.length > 0)(`a bundle${missing()}`, () => {
     expect(status).toBe(0);
   });
 
+  test('runs TypeScript with `using`, which Node 20 cannot read, and disposes in order', () => {
+    const script = join(folder, 'script.ts');
+    writeFileSync(
+      script,
+      `const made = (name: string) => ({ [Symbol.dispose]: () => void process.stdout.write(name) });
+       const later = (name: string) => ({ [Symbol.asyncDispose]: async () => void process.stdout.write(name) });
+       function block(): void { using a = made('a'); using b = made('b'); throw new Error('end'); }
+       try { block(); } catch (error) { process.stdout.write((error as Error).message); }
+       async function wait(): Promise<void> { await using c = later('c'); using none = null; }
+       await wait();
+       export {};`,
+    );
+    expect(run(['node', script])).toEqual({ status: 0, output: 'baendc' });
+  });
+
   test('runs tests there and keeps what came out', () => {
     const out = join(folder, 'out');
     const { output, status } = run(['test', 'conversions', '--out', out], {

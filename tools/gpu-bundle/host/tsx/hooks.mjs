@@ -4,6 +4,9 @@ import { transformSync } from 'rolldown/utils';
 
 /** An import of `x.js` finds `x.ts`, and a script from outside the bundle finds the bundle's packages. */
 export async function resolve(specifier, context, next) {
+  if (specifier === '@oxc-project/runtime/helpers/usingCtx') {
+    return next('./using-context.mjs', { ...context, parentURL: import.meta.url });
+  }
   try {
     return await next(specifier, context);
   } catch (error) {
@@ -16,11 +19,14 @@ export async function resolve(specifier, context, next) {
   }
 }
 
-/** A `.ts` file loses its types. */
+/** A `.ts` file loses its types, and `using` becomes what Node 20 can read. */
 export async function load(url, context, next) {
   if (!url.endsWith('.ts')) return next(url, context);
   const path = fileURLToPath(url);
-  const { code, errors } = transformSync(path, await readFile(path, 'utf8'));
+  const { code, errors } = transformSync(path, await readFile(path, 'utf8'), {
+    sourceType: 'module',
+    target: 'node20',
+  });
   if (errors.length > 0) throw new SyntaxError(`${path}: ${errors[0].message}`);
   return { format: 'module', source: code, shortCircuit: true };
 }

@@ -7,11 +7,12 @@ export interface SavedBench {
     readonly case: Readonly<Record<string, string | number>>;
     readonly us?: number;
     readonly peers?: Readonly<Record<string, number>>;
+    readonly target?: { readonly what: string; readonly value: number; readonly most: number };
     readonly right: boolean;
   }[];
 }
 
-/** A line for each row of each bench: the median, and the peers' medians with how much slower they are. */
+/** A line for each row of each bench: the median, peers' medians over ours, targets met or missed. */
 export function benchTable(benches: readonly SavedBench[]): string {
   const lines = benches.flatMap(({ bench, device, rows }) => [
     `${bench} · ${device}`,
@@ -19,11 +20,20 @@ export function benchTable(benches: readonly SavedBench[]): string {
       const name = Object.entries(row.case).map(([key, value]) => `${key}=${value}`);
       const peers = Object.entries(row.peers ?? {}).map(([peer, us]) => {
         const ratio = row.us ? ` (${(us / row.us).toFixed(2)}x)` : '';
-        return `${peer} ${us.toPrecision(4)} µs${ratio}`;
+        return `${peer} ${microseconds(us)}${ratio}`;
       });
-      const time = row.us === undefined ? 'WRONG' : `${row.us.toPrecision(4)} µs`;
-      return `  ${name.join(' ').padEnd(56)} ${time.padStart(12)}  ${peers.join(', ')}`.trimEnd();
+      const time = row.us === undefined ? 'WRONG' : microseconds(row.us);
+      const more = [...peers, ...(row.target ? [verdict(row.target)] : [])].join(', ');
+      return `  ${name.join(' ').padEnd(56)} ${time.padStart(12)}  ${more}`.trimEnd();
     }),
   ]);
   return `\n${lines.map((line) => `${line}\n`).join('')}`;
+}
+
+function microseconds(us: number): string {
+  return `${us.toFixed(us < 1000 ? 2 : 0)} µs`;
+}
+
+function verdict({ what, value, most }: { what: string; value: number; most: number }): string {
+  return `${value <= most ? 'met' : 'MISSED'}: ${what} ${value.toFixed(2)}, at most ${most}`;
 }

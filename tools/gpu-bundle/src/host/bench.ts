@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { probe } from '@altstream/cuda-runtime';
@@ -10,6 +10,7 @@ import { projects } from './projects.js';
 /** Every bench on each backend that is present, or on the one of `--backend`. */
 export async function bench(root: string, command: HostCommand): Promise<number> {
   const out = resolve(command.out ?? mkdtempSync(join(tmpdir(), 'altstream-bench-')));
+  mkdirSync(out, { recursive: true });
   const started = Date.now();
   let status = 0;
   for (const backend of await backends(command)) {
