@@ -3,18 +3,21 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MappedFile, open } from '../src/index.js';
-import { measure, type Row, report } from './measure.js';
+import { MappedFile } from '../src/index.js';
+import { openBench } from './bench-runtime.js';
+import { asyncMilliseconds, measure } from './measure.js';
+import { type Row, report } from './report.js';
+
+const setup = await openBench('mapped-file');
 
 const pieceBytes = 8 * 2 ** 20;
-const pieces = 32;
+const pieces = setup.isQuick ? 2 : 32;
 const directory = mkdtempSync(join(tmpdir(), 'mapped-file-bench-'));
 const path = join(directory, 'file');
 const content = Buffer.alloc(pieceBytes, 'what a checkpoint is made of; ');
 for (let piece = 0; piece < pieces; piece++) writeFileSync(path, content, { flag: 'a' });
 
-const runtime = await open({ backend: 'cpu' });
-const host = await runtime.device().allocHost(pieceBytes);
+const host = await setup.device.allocHost(pieceBytes);
 const view = Buffer.allocUnsafeSlow(pieceBytes);
 const mapped = await MappedFile.open(path);
 const read = await MappedFile.open(path, { access: 'read' });
@@ -34,15 +37,14 @@ for (const [what, bytes, copy] of copies) {
   bytes.fill(0);
   await copy(pieceBytes);
   const right = Buffer.compare(bytes, content) === 0;
-  const times = await measure(30, pieces, async () => {
-    const begin = performance.now();
+  const copyAll = async () => {
     for (let piece = 0; piece < pieces; piece++) await copy(piece * pieceBytes);
-    return performance.now() - begin;
-  });
+  };
+  const runs = setup.isQuick ? 3 : 30;
+  const times = await measure(runs, pieces, () => asyncMilliseconds(copyAll));
   rows.push({ case: { what, MiB: 8 }, ...times, right });
 }
-report('mapped-file', rows);
 await node.close();
 for (const resource of [mapped, read, host]) resource.dispose();
-await runtime.dispose();
 rmSync(directory, { recursive: true });
+await report(setup, rows);
