@@ -22,6 +22,7 @@ const packageParts = [
   'bench',
   'dist',
   'build/Release',
+  'build/tests/driver_conformance',
 ];
 
 /** Nothing that runs; licences stay. */
@@ -57,9 +58,11 @@ function stagePackage(root: string, { name, folder: path }: BundledPackage, fold
     throw new Error(`${path}/${part} is missing: run pnpm build (or name other --packages)`);
   }
   const skipped = new Set(buildingTests.map((test) => join(root, test)));
+  const sources = join(root, path, 'test/native'); // C++ tests, and the tests that build them
+  const isWanted = (file: string) => file !== sources && !skipped.has(file);
   for (const part of packageParts) {
     const from = join(root, path, part);
-    if (existsSync(from)) copy(from, join(folder, path, part), (file) => !skipped.has(file));
+    if (existsSync(from)) copy(from, join(folder, path, part), isWanted);
   }
   const link = join(folder, 'node_modules', name);
   mkdirSync(dirname(link), { recursive: true });

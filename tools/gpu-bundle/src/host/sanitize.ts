@@ -12,8 +12,8 @@ import { suiteTable } from './suite-table.js';
 
 const tools = ['memcheck', 'racecheck'] as const;
 
-// describeEachBackend calls its suites so.
-const onCuda = ' on cuda';
+// So suites for each backend are called.
+const onCuda = '\\bon cuda\\b';
 
 interface Checked extends SanitizerFindings {
   readonly tool: string;
