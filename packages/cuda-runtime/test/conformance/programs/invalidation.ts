@@ -1,0 +1,65 @@
+import type { Programs } from './program.js';
+
+/** Rows CI: what a broken capture answers. */
+export const invalidation: Programs = {
+  CI01(s) {
+    const event = s.event();
+    s.breakCapture();
+    s.put(
+      'kernel',
+      s.number(() => s.k()),
+    );
+    s.put(
+      'record',
+      s.number(() => s.s1.record()),
+    );
+    s.put(
+      'wait',
+      s.number(() => s.s1.wait(event)),
+    );
+    s.put('end', s.end());
+  },
+  CI02(s) {
+    s.breakCapture();
+    s.put(
+      'call',
+      s.number(() => s.begin()),
+    );
+    s.put('end', s.end());
+  },
+  CI03(s) {
+    s.breakCapture();
+    s.put(
+      'synchronise',
+      s.number(() => s.s1.synchronizeSync()),
+    );
+    s.put(
+      'query',
+      s.number(() => s.s1.isIdle()),
+    );
+    s.put(
+      'malloc',
+      s.number(() => s.test.device.alloc(256, { stream: s.s3 }).dispose()),
+    );
+    s.put('end', s.end());
+  },
+  CI04(s) {
+    s.breakCapture();
+    s.put('after', s.status());
+    s.put(
+      'info',
+      s.number(() => s.s1.captureId),
+    );
+    s.put('end', s.end());
+  },
+  CI05(s) {
+    s.begin();
+    s.link(s.s1, s.s2);
+    s.put(
+      'call',
+      s.number(() => s.s2.synchronizeSync()),
+    );
+    s.put('after2', s.status(s.s2));
+    s.finish();
+  },
+};

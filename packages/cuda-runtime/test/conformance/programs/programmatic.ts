@@ -1,0 +1,51 @@
+import type { Stream } from '../../../src/index.js';
+import { zeros } from '../../makers/test-kernels.js';
+import { edgesOf, type Scene } from '../scene.js';
+import type { Programs } from './program.js';
+
+/** Rows CP that captures can play. */
+export const programmatic: Programs = {
+  CP01(s) {
+    const { first, second } = kernels(s);
+    s.begin();
+    first(s.s1);
+    second(s.s1);
+    putEnd(s);
+  },
+  CP02(s) {
+    const { first, second } = kernels(s);
+    s.begin();
+    first(s.s1);
+    second(s.s1);
+    s.k();
+    second(s.s1);
+    putEnd(s);
+  },
+  CP03(s) {
+    const { second, x } = kernels(s);
+    s.begin();
+    if (s.is('before')) s.s1.fill(x, 0);
+    second(s.s1);
+    if (s.is('after')) s.s1.fill(x, 0);
+    putEnd(s);
+  },
+};
+
+// a lets its successor start early; b waits on the device for a.
+function kernels(s: Scene) {
+  const [x, y] = [zeros(s.test, s.s1, 1), zeros(s.test, s.s1, 1)];
+  const { pdl_first: a, pdl_second: b } = s.test.kernels;
+  const params = { x, y, started_early: null, value: 1, microseconds: 0 };
+  const first = (stream: Stream) =>
+    stream.launch(a, { grid: [1], block: [1] }, { ...params, x: y, y: x });
+  const second = (stream: Stream) => {
+    const config = { grid: [1], block: [1], programmatic: { serialize: true } } as const;
+    stream.launch(b, config, params);
+  };
+  return { first, second, x };
+}
+
+function putEnd(s: Scene): void {
+  s.put('end', s.end());
+  s.put('edges', edgesOf(s.graph));
+}

@@ -1,0 +1,99 @@
+import { probeSync } from '../../../src/index.js';
+import { accumulate, readInts, zeros } from '../../makers/test-kernels.js';
+import { NotPlayable, type Scene } from '../scene.js';
+import type { Programs } from './program.js';
+
+/** Rows CE, CD and those of CM that need no graph. */
+export const withoutCapture: Programs = {
+  async CE01(s) {
+    const timing = !s.is('without timing');
+    const [first, second] = [s.event(timing), s.event(timing)];
+    if (!s.is('never recorded')) {
+      s.s1.record(first);
+      s.spin(s.s1, s.is('not complete') ? 200 : 10);
+      s.s1.record(second);
+      if (!s.is('not complete')) await s.s1.synchronize();
+    }
+    const order = s.is('reversed') ? ([second, first] as const) : ([first, second] as const);
+    let milliseconds = 0;
+    s.put(
+      'call',
+      s.number(() => {
+        milliseconds = s.elapsed(...order);
+      }),
+    );
+    s.put('time', milliseconds < 0 ? 'negative' : 'not negative');
+  },
+  CE02(s) {
+    const event = s.event();
+    s.put(
+      'call',
+      s.number(() => (s.is('query') ? event.isDone() : event.waitSync())),
+    );
+  },
+  async CE03(s) {
+    const event = s.s1.record();
+    s.spin(s.s1, 400);
+    s.s2.wait(event);
+    s.s1.record(event);
+    s.k(s.s2);
+    await s.s2.synchronize();
+    s.put('waits', s.s1.isIdle() ? 'yes' : 'no');
+    s.put('query', event.isDone() ? 0 : 600);
+  },
+  CE04: destroyPending,
+  CE05(s) {
+    s.spin(s.s1, 100);
+    s.put('query', s.s1.record().isDone() ? 0 : 600);
+  },
+  CM09: (s) =>
+    s.put(
+      'call',
+      s.number(() => s.test.device.alloc(0, { stream: s.s1 }).dispose()),
+    ),
+  CM10(s) {
+    const { device } = s.test;
+    s.put(
+      'call',
+      s.number(() => device.alloc(2 ** 50, { stream: s.s1 })),
+    );
+    s.put(
+      'then',
+      s.number(() => device.alloc(256, { stream: s.s1 }).dispose()),
+    );
+  },
+  CD01: (s) =>
+    s.put(
+      'call',
+      s.number(() => s.test.runtime.device(99)),
+    ),
+  CD02(s) {
+    const { device } = s.test;
+    const stream = device.createStream({ priority: -100 });
+    const { greatest } = device.priorityRange;
+    s.put('call', 0);
+    s.put('priority', stream.priority === greatest ? 'greatest' : stream.priority);
+    stream.dispose();
+  },
+  CD04(s) {
+    const cuda = probeSync().find(({ backend }) => backend === 'cuda');
+    if (cuda?.reason !== 'NO_DRIVER') throw new NotPlayable('this machine has a driver');
+    s.put('call', /\b35\b/.exec(cuda.detail)?.[0] ?? cuda.detail);
+    s.put('version', cuda.driverVersion ?? 0);
+  },
+};
+
+async function destroyPending(s: Scene): Promise<void> {
+  const [a, b] = [zeros(s.test, s.s1, 1), zeros(s.test, s.s2, 1)];
+  s.spin(s.s1, 100);
+  accumulate(s.test, s.s1, a);
+  const event = s.s1.record();
+  s.s2.wait(event);
+  accumulate(s.test, s.s2, b);
+  s.put(
+    'destroy',
+    s.number(() => (s.is('event') ? event.dispose() : s.s1.dispose())),
+  );
+  const sums = [...(await readInts(s.s2, b)), ...(await readInts(s.s2, a))];
+  s.put('waiter', sums.join() === '1,1' ? 'completes' : sums.join());
+}
