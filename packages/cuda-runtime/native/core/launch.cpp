@@ -152,6 +152,15 @@ Status allocate(Stream& stream, uint64_t bytes, std::string label, Ref<Buffer>& 
   return runtime.allocate(bytes, std::move(label), false, buffer);
 }
 
+Status allocate_host(Runtime& runtime, uint64_t bytes, Ref<Buffer>& buffer) {
+  if (!runtime.options().guards) {
+    LockGuard lock(runtime.mutex());
+    Status status = check_unsafe(runtime, "allocating pinned memory");
+    if (!status.ok()) return status;
+  }
+  return runtime.allocate(bytes, "host", true, buffer);
+}
+
 Status copy(Stream& stream, const Range& to, const Range& from, uint64_t bytes) {
   Status status = check_range(to, bytes, "destination");
   if (status.ok()) status = check_range(from, bytes, "source");

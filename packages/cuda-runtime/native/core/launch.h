@@ -28,6 +28,8 @@ Status launch(const LaunchRequest& request);
 /// Memory for work on the stream; legal while capturing, and then retained by the nodes that use it
 /// (L8). Without guards refused as CUDA refuses it (CU11).
 Status allocate(Stream& stream, uint64_t bytes, std::string label, Ref<Buffer>& buffer);
+/// Memory of the host for copies. Without guards refused as CUDA refuses it (CU09).
+Status allocate_host(Runtime& runtime, uint64_t bytes, Ref<Buffer>& buffer);
 
 /// A copy or fill: a range of a buffer.
 struct Range {

@@ -36,7 +36,7 @@ Napi::Value alloc_host(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const core::Ref<core::Runtime> runtime = in.record<core::Runtime>(0);
   core::Ref<Buffer> buffer;
-  in.finish(runtime->allocate(in.size(1, "bytes"), "host", true, buffer));
+  in.finish(core::allocate_host(*runtime, in.size(1, "bytes"), buffer));
   Napi::ArrayBuffer array;
   core::Ref<Buffer>* kept = nullptr;
   if (buffer->bytes() == 0) {

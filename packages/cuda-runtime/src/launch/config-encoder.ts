@@ -9,6 +9,9 @@ import type { Dim3, LaunchConfig } from './launch-config.js';
 
 const flags = { programmatic: 1, cooperative: 2, cluster: 4, priority: 8 } as const;
 const portableCluster = 8;
+// What CUDA answers to the same launch.
+const invalidValue = 1;
+const invalidClusterSize = 912;
 
 /**
  * Checks a launch configuration against the device and the kernel and writes it into the block.
@@ -73,12 +76,16 @@ function encodeCluster(words: Int32Array, cluster: Dim3): void {
     if (size < 1 || grid % size !== 0) {
       throw refuse(
         `\`cluster\` ${'xyz'[axis]} is ${size}, expected a divisor of the grid's ${grid}`,
+        invalidClusterSize,
       );
     }
     blocks *= size;
   }
   if (blocks > portableCluster) {
-    throw refuse(`\`cluster\` has ${blocks} blocks, expected at most ${portableCluster}`);
+    throw refuse(
+      `\`cluster\` has ${blocks} blocks, expected at most ${portableCluster}`,
+      invalidClusterSize,
+    );
   }
 }
 
@@ -133,9 +140,10 @@ function at(words: Int32Array, index: number): number {
   return words[index] ?? 0;
 }
 
-function refuse(detail: string): LaunchConfigError {
+function refuse(detail: string, number = invalidValue): LaunchConfigError {
   return new LaunchConfigError({
     api: 'stream.launch',
+    number,
     detail,
     hint: 'Change grid, block, shared memory or cluster in the plan of the operation',
   });

@@ -50,6 +50,7 @@ export const graphs: Programs = {
 
 function sum(s: Scene, spinMs = 0) {
   const total = zeros(s.test, s.s1, 1);
+  s.s1.synchronizeSync(); // the graph may be launched on a stream that does not wait for S1
   s.begin();
   if (spinMs > 0) s.spin(s.s1, spinMs);
   accumulate(s.test, s.s1, total);

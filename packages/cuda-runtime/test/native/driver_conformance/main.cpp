@@ -32,6 +32,7 @@ struct Arguments {
   int limit_seconds = 20;
   int jobs = 8;
   bool without_device = false;  // for the tests of this program
+  bool lists_missing = false;   // instead of playing: ids that have no program
   std::string row;              // set: this is a child
   std::string name;
   char mode = '-';
@@ -40,20 +41,21 @@ struct Arguments {
 
 int usage() {
   std::fprintf(stderr,
-               "driver_conformance --table DIR --kernels DIR --out FILE [--only ID] [--jobs N]"
-               " [--limit SECONDS]\n"
+               "driver_conformance --table DIR --kernels DIR --out FILE [--only ID]"
+               " [--jobs N] [--limit SECONDS]\n"
                "  --table    the folder test/conformance/rows\n"
                "  --kernels  the folder with test_kernels.*.fatbin, or one of those files\n"
                "  --out      becomes conformance-driver-<version>.json\n"
-               "  --only     rows whose id begins so, e.g. CX or CU09\n");
+               "  --only     rows whose id begins so, e.g. CX or CU09\n"
+               "  --list     plays nothing and prints ids that have no program\n");
   return kUsage;
 }
 
 bool parse(int count, char** values, Arguments& arguments) {
   for (int i = 1; i < count; ++i) {
     const std::string flag = values[i];
-    if (flag == "--without-device") {
-      arguments.without_device = true;
+    if (flag == "--without-device" || flag == "--list") {
+      (flag == "--list" ? arguments.lists_missing : arguments.without_device) = true;
       continue;
     }
     if (++i == count) return false;
@@ -99,7 +101,10 @@ Rows all_rows() {
 }
 
 int play_one(const Arguments& arguments) {
-  if (play_without_device(arguments.row, arguments.name)) return 0;
+  if (has_program_without_device(arguments.row)) {
+    play_without_device(arguments.row, arguments.name, arguments.mode);
+    return 0;
+  }
   const Rows rows = all_rows();
   const auto found = rows.find(arguments.row);
   Scene scene(arguments.name, arguments.mode);
@@ -153,15 +158,28 @@ bool find_machine(Machine& machine) {
   return true;
 }
 
+int list_missing(const std::vector<Play>& plays) {
+  const Rows rows = all_rows();
+  std::string missing;
+  for (const Play& play : plays) {
+    const bool is_known = rows.count(play.id) > 0 || has_program_without_device(play.id);
+    if (play.skip.empty() && !is_known) missing += play.id + "\n";
+  }
+  std::printf("%s", missing.c_str());
+  return missing.empty() ? 0 : kDifferent;
+}
+
 int play_table(const Arguments& arguments) {
   Machine machine;
-  if (!arguments.without_device && !find_machine(machine)) return kNoDevice;
+  const bool needs_device = !arguments.without_device && !arguments.lists_missing;
+  if (needs_device && !find_machine(machine)) return kNoDevice;
   std::vector<Play> plays;
   std::string error;
   if (!load_table(arguments.table, plays, error)) {
     std::fprintf(stderr, "driver_conformance: %s\n", error.c_str());
     return kUsage;
   }
+  if (arguments.lists_missing) return list_missing(plays);
   std::vector<Result> results;
   for (Play& play : plays) {
     if (play.id.rfind(arguments.only, 0) == 0) results.push_back({std::move(play), {}, {}});

@@ -5,7 +5,7 @@
 
 namespace conformance {
 
-/// False when the row needs a device.
-bool play_without_device(const std::string& id, const std::string& name);
+bool has_program_without_device(const std::string& id);
+void play_without_device(const std::string& id, const std::string& name, char mode);
 
 }  // namespace conformance
