@@ -7,7 +7,7 @@
 import type { DType } from './dtype.js';
 import type { CaptureOptions } from './graph/capture-options.js';
 import type { Graph } from './graph/graph.js';
-import type { KernelAttributes } from './launch/kernel-attributes.js';
+import type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js';
 import type { LaunchConfig } from './launch/launch-config.js';
 import type { ParamsLayout } from './launch/params-layout.js';
 import type { DeviceLimits } from './limits.js';
@@ -82,6 +82,14 @@ export interface Kernel {
   readonly name: string;
   readonly params: ParamsLayout;
   readonly attributes: KernelAttributes;
+  /** Registers and memory of the code on this device; undefined on the CPU, where it is a function. */
+  readonly code: KernelCode | undefined;
+  /**
+   * Blocks of `block` threads with `sharedBytes` of dynamic shared memory (default 0) that one
+   * processor can hold at once; 1 on the CPU.
+   * @throws LaunchConfigError if no device could run such a block
+   */
+  occupancy(block: number, sharedBytes?: number): number;
   /** @internal Describes a launch in the command block. */
   encode(stream: Stream, config: LaunchConfig, params: KernelParams): NativeHandle;
 }

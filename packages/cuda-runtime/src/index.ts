@@ -53,7 +53,7 @@ export type { CaptureMode, CaptureOptions } from './graph/capture-options.js';
 export type { Graph, GraphJson } from './graph/graph.js';
 export type { GraphExec, LaunchTarget } from './graph/graph-exec.js';
 export type { GraphAccess, GraphEdge, GraphNode } from './graph/graph-node.js';
-export type { KernelAttributes } from './launch/kernel-attributes.js';
+export type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js';
 export { KernelLibrary, type KernelLibraryOptions } from './launch/kernel-library.js';
 export type { Dim3, LaunchConfig } from './launch/launch-config.js';
 export type { ParamField, ParamsLayout, ParamType } from './launch/params-layout.js';

@@ -93,6 +93,12 @@ class Backend {
                             const std::vector<KernelLayout>& layouts,
                             std::unique_ptr<ModuleImage>& image) = 0;
 
+  /// What the device's compiler made of a kernel; nothing where kernels are plain functions.
+  virtual Status describe_kernel(Kernel&, JsonWriter&) { return {}; }
+  /// Blocks of this size that one processor can hold.
+  virtual Status occupancy(Kernel& kernel, uint32_t threads, uint64_t shared_bytes,
+                           int& blocks) = 0;
+
   virtual Status plan(const Graph& graph, std::unique_ptr<ExecPlan>& plan) = 0;
   virtual Ref<Ticket> launch(Stream& stream, Exec& exec) = 0;
 };

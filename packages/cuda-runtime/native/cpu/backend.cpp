@@ -221,6 +221,12 @@ Status CpuBackend::load_image(const core::JsonValue& manifest, const std::string
   return CpuImage::load(directory + "/" + manifest["cpu"].text(), layouts, image);
 }
 
+// A kernel runs as one function.
+Status CpuBackend::occupancy(core::Kernel&, uint32_t, uint64_t, int& blocks) {
+  blocks = 1;
+  return {};
+}
+
 Status CpuBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) {
   plan = std::make_unique<GraphPlan>(graph);
   return {};

@@ -229,6 +229,33 @@ Status CudaBackend::load_image(const core::JsonValue& manifest, const std::strin
   return CudaImage::load(device_, manifest, directory, layouts, image);
 }
 
+Status CudaBackend::describe_kernel(core::Kernel& kernel, core::JsonWriter& json) {
+  if (device_.is_lost()) return device_.lost_status();
+  device_.make_current();
+  const auto& entry = *static_cast<const KernelEntry*>(kernel.entry());
+  cudaFuncAttributes attributes{};
+  const cudaError_t error = cudaFuncGetAttributes(&attributes, entry.kernel);
+  if (error != cudaSuccess) return device_.fail(error, "describing kernel " + kernel.name());
+  json.field("registers", static_cast<int64_t>(attributes.numRegs));
+  json.field("sharedBytes", static_cast<uint64_t>(attributes.sharedSizeBytes));
+  json.field("localBytes", static_cast<uint64_t>(attributes.localSizeBytes));
+  json.field("binaryVersion", static_cast<int64_t>(attributes.binaryVersion));
+  json.field("ptxVersion", static_cast<int64_t>(attributes.ptxVersion));
+  return {};
+}
+
+Status CudaBackend::occupancy(core::Kernel& kernel, uint32_t threads, uint64_t shared_bytes,
+                              int& blocks) {
+  if (device_.is_lost()) return device_.lost_status();
+  device_.make_current();
+  const auto& entry = *static_cast<const KernelEntry*>(kernel.entry());
+  const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, entry.kernel, static_cast<int>(threads), shared_bytes);
+  return error == cudaSuccess
+             ? Status()
+             : device_.fail(error, "asking for the occupancy of kernel " + kernel.name());
+}
+
 Status CudaBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) {
   plan = std::make_unique<CudaPlan>(device_, graph);
   return {};

@@ -44,6 +44,10 @@ class CudaBackend : public core::Backend {
                           const std::vector<core::KernelLayout>& layouts,
                           std::unique_ptr<core::ModuleImage>& image) override;
 
+  core::Status describe_kernel(core::Kernel& kernel, core::JsonWriter& json) override;
+  core::Status occupancy(core::Kernel& kernel, uint32_t threads, uint64_t shared_bytes,
+                         int& blocks) override;
+
   core::Status plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) override;
   core::Ref<core::Ticket> launch(core::Stream& stream, core::Exec& exec) override;
 

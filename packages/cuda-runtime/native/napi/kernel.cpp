@@ -55,6 +55,25 @@ Napi::Value module_kernel(const Napi::CallbackInfo& info) {
   return kernel ? in.handle_of(kernel) : in.number(0);
 }
 
+Napi::Value kernel_code(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const core::Ref<Kernel> kernel = in.record<Kernel>(0);
+  core::JsonWriter json;
+  json.begin_object();
+  in.finish(kernel->module().runtime().backend().describe_kernel(*kernel, json));
+  json.end_object();
+  return in.text(json.take());
+}
+
+Napi::Value kernel_occupancy(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const core::Ref<Kernel> kernel = in.record<Kernel>(0);
+  int blocks = 0;
+  in.finish(kernel->module().runtime().backend().occupancy(
+      *kernel, static_cast<uint32_t>(in.size(1, "block")), in.size(2, "sharedBytes"), blocks));
+  return in.number(blocks);
+}
+
 Napi::Value launch(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
@@ -84,6 +103,8 @@ Napi::Value launch(const Napi::CallbackInfo& info) {
 void export_kernel(Napi::Object& exports) {
   add_method<load_module>(exports, "loadModule", "runtime.loadModule");
   add_method<module_kernel>(exports, "moduleKernel", "module.kernel");
+  add_method<kernel_code>(exports, "kernelCode", "kernel.code");
+  add_method<kernel_occupancy>(exports, "kernelOccupancy", "kernel.occupancy");
   add_method<launch>(exports, "launch", "stream.launch");
 }
 

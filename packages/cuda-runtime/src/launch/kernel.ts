@@ -1,10 +1,13 @@
+import { wrongKind } from '../arguments/faults.js';
 import type { Kernel, KernelParams, Module, Stream } from '../contract.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
+import { LaunchConfigError } from '../errors/launch-config-error.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
+import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
 import { encodeConfig } from './config-encoder.js';
-import type { KernelAttributes } from './kernel-attributes.js';
+import type { KernelAttributes, KernelCode } from './kernel-attributes.js';
 import type { LaunchConfig } from './launch-config.js';
 import type { ManifestKernel } from './manifest.js';
 import { ParamsEncoder } from './params-encoder.js';
@@ -37,6 +40,29 @@ export class NativeKernel implements Kernel {
     encodeConfig(block, config, this.attributes, device.limits);
     this.#encoder.encode(block, params, device);
     return handle;
+  }
+
+  get code(): KernelCode | undefined {
+    const { binding } = environment();
+    const code = JSON.parse(guarded(() => binding.kernelCode(this.#record.use('kernel.code'))));
+    return 'registers' in code ? code : undefined;
+  }
+
+  occupancy(block: number, sharedBytes = 0): number {
+    const api = 'kernel.occupancy';
+    const handle = this.#record.use(api);
+    const { maxThreadsPerBlock: most } = this.attributes;
+    if (!Number.isInteger(block) || block < 1) {
+      throw wrongKind(api, 'block', block, 'a positive integer');
+    }
+    if (!Number.isInteger(sharedBytes) || sharedBytes < 0) {
+      throw wrongKind(api, 'sharedBytes', sharedBytes, 'a non-negative integer');
+    }
+    if (block > most) {
+      const detail = `kernel ${this.name}: \`block\` is ${block}, expected at most ${most}`;
+      throw new LaunchConfigError({ api, detail, hint: 'Use a smaller block' });
+    }
+    return guarded(() => environment().binding.kernelOccupancy(handle, block, sharedBytes));
   }
 
   /** @internal Ends with its module. */

@@ -146,6 +146,10 @@ export interface NativeBinding {
   loadModule(runtime: Handle, manifest: string, directory: string): Handle;
   /** The kernel's handle; 0 if the module has no such kernel on this backend. */
   moduleKernel(module: Handle, name: string): Handle;
+  /** JSON of `KernelCode`; an empty object on the CPU. */
+  kernelCode(kernel: Handle): string;
+  /** Blocks of so many threads, with so much dynamic shared memory, that one processor can hold. */
+  kernelOccupancy(kernel: Handle, block: number, sharedBytes: number): number;
   /** Starts the kernel described by the command block. */
   launch(stream: Handle, kernel: Handle): void;
 
