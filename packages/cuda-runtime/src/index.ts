@@ -17,6 +17,12 @@ export type {
   WaitOptions,
 } from './contract.js';
 export type { CpuLevelName, CpuOptions, CpuSchedule } from './cpu-options.js';
+export type {
+  CaptureMessage,
+  DeviceLostMessage,
+  GuardMessage,
+  LeakMessage,
+} from './diagnostics.js';
 export { type DType, dtypeBytes, isDType } from './dtype.js';
 export {
   ArgumentError,
@@ -74,7 +80,7 @@ export { OperationError, type OperationErrorFacts } from './operation/operation-
 export type { OperationOptions } from './operation/operation-options.js';
 export { type TensorFault, type TensorRule, tensorFault } from './operation/tensor-fault.js';
 export { type BackendReport, probe, probeSync } from './probe.js';
-export type { RuntimeReport, RuntimeStats } from './report.js';
+export type { LatencyHistogram, RuntimeReport, RuntimeStats } from './report.js';
 export { Event, type EventState } from './stream/event.js';
 export {
   type Branch,
@@ -83,5 +89,15 @@ export {
   withAlt,
 } from './stream/fork-join.js';
 export type { QueuePolicy } from './stream/pending-limit.js';
-export type { Trace, TraceRecording } from './trace/trace.js';
-export type { TraceSpan } from './trace/trace-span.js';
+export { type Nvtx, nvtx } from './trace/nvtx.js';
+export type { Overlap, SpanSelection } from './trace/overlap.js';
+export type { Trace, TraceOptions } from './trace/trace.js';
+export { type TraceContent, TraceData } from './trace/trace-data.js';
+export type {
+  CaptureMark,
+  HostRange,
+  MemorySample,
+  TraceFlow,
+  TraceLosses,
+  TraceSpan,
+} from './trace/trace-span.js';

@@ -9,6 +9,7 @@ import { type OpenOptions, type ResolvedOptions, resolveOptions } from './open-o
 import { type BackendReport, probeSync } from './probe.js';
 import { NativeRuntime } from './runtime.js';
 import { readSettings } from './settings.js';
+import { attachTool } from './trace/host-ranges.js';
 
 interface Shared {
   readonly runtime: Runtime;
@@ -33,6 +34,7 @@ export async function open(options: OpenOptions = {}): Promise<Runtime> {
 export function openSync(options: OpenOptions = {}): Runtime {
   const settings = readSettings();
   setLeakWarnings(settings.warnLeaks);
+  attachTool();
   const resolved = resolveOptions(options, settings);
   const { backend, why } = chooseBackend(resolved);
   if (resolved.isolated) return openNew(backend, why, resolved, () => true);

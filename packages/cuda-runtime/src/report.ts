@@ -12,14 +12,28 @@ export interface RuntimeReport {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
+/** How often something took how long. */
+export interface LatencyHistogram {
+  /** Upper bounds in microseconds, ascending; the last class has none. */
+  readonly boundsUs: readonly number[];
+  /** One more than bounds. */
+  readonly counts: readonly number[];
+}
+
 /** Counters of a runtime, as the native side keeps them. */
 export interface RuntimeStats {
   /** Objects alive by kind (`buffer`, `stream`, `graph`, …), held by JavaScript or by work. */
   readonly live: Readonly<Record<string, number>>;
   readonly bytesInUse: number;
   readonly bytesPeak: number;
+  /** Operations submitted to streams, a launch of a graph counting as one. */
   readonly operations: number;
-  readonly graphLaunches: number;
+  /** Launches of graphs. */
+  readonly replays: number;
+  /** Calls that a guard refused, by the row of the capture table, e.g. `{ CU01: 2 }`. */
+  readonly guardRefusals: Readonly<Record<string, number>>;
+  /** Updates of executables that were refused, by result. */
+  readonly updateFailures: Readonly<Record<string, number>>;
   /** CPU backend: bytes of freed memory kept for the next allocation. */
   readonly bytesCached?: number;
   /** CPU backend: programmatic launches whose kernel never waited. */
@@ -28,6 +42,12 @@ export interface RuntimeStats {
   readonly executorThreads?: number;
   /** CPU backend: threads started for the parallel loops of kernels. */
   readonly parallelThreads?: number;
+  /** CUDA backend: objects that wait to be destroyed by the reaper thread. */
+  readonly reaperQueue?: number;
+  /** CUDA backend: from when a point was reached to when its waiter thread saw it. */
+  readonly waiterLatency?: LatencyHistogram;
+  /** Callbacks of `stream.notify` that were not called, since the work before them failed. */
+  readonly droppedNotifications: number;
   /** Completions that arrived after their owner was gone. */
   readonly droppedCompletions: number;
 }

@@ -17,6 +17,7 @@ import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { QueueOptions } from './stream/pending-limit.js';
 import { NativeStream } from './stream/stream.js';
 import { NamedStreams } from './stream/stream-registry.js';
+import { hostRange, wantsHostRanges } from './trace/host-ranges.js';
 import { NativeTrace } from './trace/trace.js';
 
 /** What a runtime is opened with. */
@@ -81,9 +82,14 @@ export class NativeRuntime implements Runtime {
     if (!(stream instanceof NativeStream)) throw wrongKind(api, 'stream', stream, 'a stream');
     if (stream.device?.runtime !== this) throw wrongRuntime(api, 'stream', this);
     checkFunction(api, 'body', body);
+    if (!wantsHostRanges()) return this.#runOn(stream, body);
+    return hostRange(`withStream ${stream.name}`, () => this.#runOn(stream, body));
+  }
+
+  #runOn<T>(stream: Stream, body: () => T): T {
     this.#current.push(stream);
     try {
-      return refusePromise(api, body());
+      return refusePromise('runtime.withStream', body());
     } finally {
       this.#current.pop();
     }
@@ -132,7 +138,11 @@ export class NativeRuntime implements Runtime {
   stats(): RuntimeStats {
     const { binding, completions } = environment();
     const counters = JSON.parse(guarded(() => binding.stats(this.use('runtime.stats'))));
-    return { ...counters, droppedCompletions: completions.dropped };
+    return {
+      ...counters,
+      droppedNotifications: completions.droppedNotifications,
+      droppedCompletions: completions.dropped,
+    };
   }
 
   checkRaces(): void {
@@ -155,6 +165,7 @@ export class NativeRuntime implements Runtime {
     if (this.#handle === 0 || !this.#origin.giveBack()) return;
     const handle = this.#handle;
     this.#handle = 0;
+    this.trace.release();
     for (const module of this.#modules.values()) module.release();
     for (const device of this.devices) device.release();
     guarded(() => environment().binding.closeRuntime(handle));

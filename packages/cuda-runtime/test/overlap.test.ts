@@ -36,7 +36,7 @@ describe('two branches of a captured graph', () => {
     if (!first || !second) throw new Error(`two spans expected, got ${spans.length}`);
     expect(new Set(spans.map(({ stream }) => stream)).size).toBe(2);
     expect(Math.min(first.endNs, second.endNs)).toBeGreaterThan(second.startNs);
-    const { traceEvents } = JSON.parse(recording.toPerfetto());
+    const { traceEvents } = JSON.parse(recording.toChromeJson());
     const tracks = traceEvents.filter((event: { ph: string }) => event.ph === 'X');
     expect(new Set(tracks.map(({ tid }: { tid: number }) => tid)).size).toBe(2);
     expect(recording.toSvg()).toMatch(/^<svg[\s\S]*<\/svg>$/);

@@ -74,6 +74,9 @@ class Backend {
   virtual bool poll(Ticket& ticket) { return ticket.is_complete(); }
   /// Time between two complete tickets that were made with timing.
   virtual double elapsed_ms(Ticket& start, Ticket& end) = 0;
+  /// Whether the backend adds spans to the trace itself as work runs, on the host's clock; else the
+  /// core times it with events.
+  virtual bool traces_itself() const { return false; }
   /// Posts the token when the ticket completes.
   virtual void notify(Ticket& ticket, const MarkRequest& request) = 0;
   /// Blocks; false when the time is over. timeout_ms < 0 = for ever.

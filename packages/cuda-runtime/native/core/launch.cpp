@@ -130,7 +130,9 @@ Status launch(const LaunchRequest& request) {
   if (!status.ok()) {
     // A refused launch breaks the capture it was meant for (CU20, CU21).
     LockGuard lock(stream.runtime().mutex());
-    return refuse(stream.runtime(), stream.capture.get(), std::move(status));
+    const bool is_cluster = status.fault().number == kInvalidClusterSize;
+    return refuse(stream.runtime(), stream.capture.get(), std::move(status),
+                  is_cluster ? "CU21" : "CU20");
   }
   auto work = make_ref<Work>(WorkKind::kKernel);
   work->kernel = request.kernel;
@@ -146,7 +148,7 @@ Status allocate(Stream& stream, uint64_t bytes, std::string label, Ref<Buffer>& 
   if (!runtime.options().guards) {
     LockGuard lock(runtime.mutex());
     Status status = check_legacy(stream);
-    if (status.ok() && !stream.capture) status = check_unsafe(runtime, "allocating memory");
+    if (status.ok() && !stream.capture) status = check_unsafe(runtime, "allocating memory", "CU11");
     if (!status.ok()) return status;
   }
   return runtime.allocate(bytes, std::move(label), false, buffer);

@@ -76,8 +76,52 @@ Status Runtime::open(const std::string& backend, const std::string& text, Ref<Ru
       if (status.ok()) registry().open[key] = opened.get();
     }
   }
-  if (status.ok()) runtime = std::move(opened);
+  if (!status.ok()) return status;
+  opened->handles_.fetch_add(1);
+  runtime = std::move(opened);
+  return {};
+}
+
+// A trace that nobody stopped refers to streams and graphs, which refer to this.
+void Runtime::on_handle_released() {
+  if (handles_.fetch_sub(1) > 1) return;
+  LockGuard lock(mutex_);
+  trace_.set(TraceMode::kOff);
+  event_trace_.clear();
+}
+
+Status Runtime::start_trace(TraceMode mode, bool by_events) {
+  if (by_events || !backend_->traces_itself()) {
+    Status status = EventTrace::start(*this);
+    if (!status.ok()) return status;
+  } else {
+    LockGuard lock(mutex_);
+    event_trace_.clear();
+  }
+  trace_.set(mode);
+  for (const bool is_host : {false, true}) note_memory(is_host, 0);
+  return {};
+}
+
+Status Runtime::stop_trace(std::string& json) {
+  bool by_events = false;
+  {
+    LockGuard lock(mutex_);
+    by_events = event_trace_.is_on();
+  }
+  TraceLosses losses;
+  if (by_events) {
+    Status status = EventTrace::stop(*this, losses);
+    if (!status.ok()) return status;
+  }
+  Status status = trace_.take(losses, json);
+  trace_.set(TraceMode::kOff);
   return status;
+}
+
+void Runtime::note_memory(bool is_host, int64_t change) {
+  const int64_t now = bytes_in_use_[is_host ? 1 : 0].fetch_add(change) + change;
+  if (trace_.is_on()) trace_.sample_memory(is_host, static_cast<uint64_t>(now));
 }
 
 void Runtime::add_stream(Stream& stream) {
@@ -174,7 +218,11 @@ std::string Runtime::statistics() {
   for (const Kind kind : kKinds) json.field(kind_name(kind), live_.of(kind));
   json.end_object();
   json.field("operations", operations.load());
-  json.field("graphLaunches", graph_launches.load());
+  json.field("replays", graph_launches.load());
+  json.key("guardRefusals");
+  guard_refusals.write(json);
+  json.key("updateFailures");
+  update_failures.write(json);
   backend_->statistics(json);
   json.end_object();
   return json.take();

@@ -12,6 +12,8 @@
 #include "core/base/mutex.h"
 #include "core/base/record.h"
 #include "core/base/status.h"
+#include "core/check/event_trace.h"
+#include "core/check/named_counts.h"
 #include "core/check/race_check.h"
 #include "core/check/trace.h"
 
@@ -56,6 +58,7 @@ class Runtime : public Record {
 
   Runtime(RuntimeOptions options, std::unique_ptr<Backend> backend);
   ~Runtime() override;
+  void on_handle_released() override;
 
   /// The runtime opened with this backend and these options, a new one if there is none.
   static Status open(const std::string& backend, const std::string& options, Ref<Runtime>& runtime);
@@ -65,6 +68,12 @@ class Runtime : public Record {
   LiveCounts& live() { return live_; }
   RaceCheck& races() { return races_; }
   Trace& trace() { return trace_; }
+  /// Needs the mutex.
+  EventTrace& event_trace() { return event_trace_; }
+  /// Begins a trace, of the backend or by pairs of events. Not under the mutex: the latter waits.
+  Status start_trace(TraceMode mode, bool by_events);
+  /// Ends it; JSON of what was recorded.
+  Status stop_trace(std::string& json);
   /// Guards the capture state, events and stream lists; held during a call, never while waiting.
   Mutex& mutex() { return mutex_; }
 
@@ -89,8 +98,13 @@ class Runtime : public Record {
     for (Stream* stream : streams_) visitor(*stream);
   }
 
+  /// Bytes of live buffers on the device or in host memory, for the trace.
+  void note_memory(bool is_host, int64_t change);
+
   std::atomic<uint64_t> operations{0};
   std::atomic<uint64_t> graph_launches{0};
+  NamedCounts guard_refusals;   // by row of the capture table
+  NamedCounts update_failures;  // by result
   /// Packages loaded, for the report.
   void note_module(const std::string& package);
 
@@ -98,6 +112,9 @@ class Runtime : public Record {
   const RuntimeOptions options_;
   LiveCounts live_;
   Trace trace_;
+  EventTrace event_trace_;
+  std::atomic<int64_t> bytes_in_use_[2]{};  // device, host
+  std::atomic<int64_t> handles_{0};
   RaceCheck races_;
   Mutex mutex_;
   Mutex streams_mutex_;

@@ -66,6 +66,7 @@ struct Work : public RefCounted {
   Ref<CompletionSink> sink;           // kRead, kNotify
   int64_t token = 0;
   Ref<Event> event;  // kEventRecord, kEventWait
+  uint64_t traced = 0;  // number in the trace; set before the submission, 0 for nodes
 
   bool is_programmatic() const {
     return kind == WorkKind::kKernel && (config.flags & kProgrammatic) != 0;

@@ -241,6 +241,8 @@ Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
   launch.exec = Ref<core::Exec>(&exec);
   launch.plan = &plan;
   launch.number = exec.launches() + 1;
+  launch.traced = exec.traced;
+  launch.traces_nodes = runtime_->trace().mode() == core::TraceMode::kGraph;
   // Waits take what the events hold now; records replace it (CX27).
   for (const uint32_t node : plan.event_waits) {
     const Ref<Ticket>& ticket = plan.nodes[node].work->event->ticket;

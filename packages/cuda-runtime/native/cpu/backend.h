@@ -30,6 +30,7 @@ class CpuBackend : public core::Backend {
   core::Ref<core::Ticket> tail(core::Stream& stream) override;
   uint64_t pending(core::Stream& stream) override;
   double elapsed_ms(core::Ticket& start, core::Ticket& end) override;
+  bool traces_itself() const override { return true; }
   void notify(core::Ticket& ticket, const core::MarkRequest& request) override;
   bool wait_blocking(core::Ticket& ticket, int64_t timeout_ms) override;
   core::Status take_fault() override;

@@ -88,6 +88,9 @@ struct GraphLaunch {
   core::Ref<core::Exec> exec;
   GraphPlan* plan = nullptr;
   uint64_t number = 0;
+  uint64_t traced = 0;  // number in the trace; 0 = none
+  bool traces_nodes = false;
+  int64_t start_ns = 0;  // traced as a whole
   std::vector<ExternalWait> waits;
   std::vector<std::pair<uint32_t, core::Ref<Operation>>> records;
 };

@@ -17,16 +17,15 @@ constexpr int64_t kLongestWaitMs = 1'000'000'000'000;  // 30 years; more would n
 constexpr int64_t kWaitSpinNs = 20'000;  // a kernel looks this long for its predecessors' writes
 
 core::Span span_of(const Work& work, const KernelCall& call) {
-  core::Span span;
-  span.name = work.label();
-  span.kind = work.kind;
-  span.graph = call.plan != nullptr;
-  span.node = call.node;
-  span.launch = call.plan != nullptr ? call.operation->launch->number : call.operation->number;
-  span.stream = call.plan != nullptr ? call.plan->graph.nodes()[call.node].stream_name
-                                     : call.operation->stream->display_name();
-  span.thread = static_cast<uint64_t>(pthread_self());
-  return span;
+  if (call.plan == nullptr) return core::span_of(work, call.operation->stream->display_name());
+  const GraphLaunch& launch = *call.operation->launch;
+  return core::span_of_node(call.plan->graph, call.node, launch.traced, launch.number);
+}
+
+bool is_traced(const Work& work, const KernelCall& call) {
+  if (call.plan == nullptr) return work.traced != 0;
+  const GraphLaunch& launch = *call.operation->launch;
+  return launch.traced != 0 && launch.traces_nodes;
 }
 
 }  // namespace
@@ -247,6 +246,7 @@ Task Scheduler::run_operation(Operation& operation) {
 
 Task Scheduler::start_graph(Operation& operation) {
   GraphPlan& plan = *operation.launch->plan;
+  if (operation.launch->traced != 0) operation.launch->start_ns = core::now_ns();
   plan.start(operation);
   LinkedList<Task> tasks;
   // Roots are handed out by their count alone: a root may also have an external wait.
@@ -268,6 +268,7 @@ Task Scheduler::start_graph(Operation& operation) {
 }
 
 Task Scheduler::finish_graph(Operation& launch) {
+  if (launch.launch->traced != 0 && !launch.launch->traces_nodes) trace_launch(launch);
   Outcome outcome;
   {
     LockGuard lock(mutex_);
@@ -314,14 +315,28 @@ Task Scheduler::finish_node(GraphPlan& plan, uint32_t node) {
 }
 
 void Scheduler::trace_work(const Work& work, KernelCall& call) {
-  if (!trace_.is_on()) return run_work(work, call);
+  if (!is_traced(work, call)) return run_work(work, call);
   const int64_t start_ns = core::now_ns();
   run_work(work, call);
   const int64_t end_ns = core::now_ns();
   try {
     core::Span span = span_of(work, call);
+    span.thread = static_cast<uint64_t>(pthread_self());
     span.start_ns = start_ns;
     span.end_ns = end_ns;
+    trace_.add(std::move(span));
+  } catch (const std::bad_alloc&) {
+    trace_.lose();
+  }
+}
+
+void Scheduler::trace_launch(const Operation& operation) {
+  const GraphLaunch& launch = *operation.launch;
+  try {
+    core::Span span = core::span_of_launch(launch.plan->graph, operation.stream->display_name(),
+                                           launch.traced, launch.number);
+    span.start_ns = launch.start_ns;
+    span.end_ns = core::now_ns();
     trace_.add(std::move(span));
   } catch (const std::bad_alloc&) {
     trace_.lose();

@@ -73,6 +73,7 @@ class Scheduler {
   Task finish_node(GraphPlan& plan, uint32_t node);
   void run_work(const core::Work& work, KernelCall& call);
   void trace_work(const core::Work& work, KernelCall& call);
+  void trace_launch(const Operation& operation);
 
   void release_start(Operation& operation, Outcome& outcome);
   void complete(Operation& operation, Outcome& outcome);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/backends.h"
+#include "core/check/nvtx.h"
 #include "cuda_runtime/abi.h"
 #include "napi/arguments.h"
 #include "napi/functions.h"
@@ -113,17 +114,33 @@ Napi::Value release(const Napi::CallbackInfo& info) {
   return in.undefined();
 }
 
-Napi::Value trace_enable(const Napi::CallbackInfo& info) {
+Napi::Value trace_start(const Napi::CallbackInfo& info) {
   Arguments in(info);
-  in.record<Runtime>(0)->trace().enable(in.boolean(1));
+  const auto mode = in.boolean(1) ? core::TraceMode::kGraph : core::TraceMode::kOperations;
+  in.finish(in.record<Runtime>(0)->start_trace(mode, in.boolean(2)));
   return in.undefined();
 }
 
-Napi::Value trace_take(const Napi::CallbackInfo& info) {
+Napi::Value trace_stop(const Napi::CallbackInfo& info) {
   Arguments in(info);
-  std::string spans;
-  in.finish(in.record<Runtime>(0)->trace().take(spans));
-  return in.text(spans);
+  std::string recorded;
+  in.finish(in.record<Runtime>(0)->stop_trace(recorded));
+  return in.text(recorded);
+}
+
+Napi::Value nvtx_is_on(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), core::nvtx_is_on());
+}
+
+Napi::Value nvtx_push(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  core::nvtx_push(in.string(0).c_str());
+  return in.undefined();
+}
+
+Napi::Value nvtx_pop(const Napi::CallbackInfo& info) {
+  core::nvtx_pop();
+  return info.Env().Undefined();
 }
 
 Napi::Value take_races(const Napi::CallbackInfo& info) {
@@ -144,8 +161,11 @@ void export_runtime(Napi::Object& exports) {
   add_method<stats>(exports, "stats", "runtime.stats");
   add_method<device_info>(exports, "deviceInfo", "runtime.device");
   add_method<release>(exports, "release", "release");
-  add_method<trace_enable>(exports, "traceEnable", "trace.start");
-  add_method<trace_take>(exports, "traceTake", "trace.stop");
+  add_method<trace_start>(exports, "traceStart", "trace.start");
+  add_method<trace_stop>(exports, "traceStop", "trace.stop");
+  add_method<nvtx_is_on>(exports, "nvtxIsOn", "nvtx");
+  add_method<nvtx_push>(exports, "nvtxPush", "nvtx.range");
+  add_method<nvtx_pop>(exports, "nvtxPop", "nvtx.range");
   add_method<take_races>(exports, "takeRaces", "runtime.races");
 }
 

@@ -19,6 +19,7 @@ inline Napi::Error make_error(Napi::Env env, const core::Fault& fault, const cha
   object.Set("stream", fault.stream);
   object.Set("captureId", Napi::BigInt::New(env, fault.capture_id));
   if (!fault.reason.empty()) object.Set("reason", fault.reason);
+  if (*fault.rule != '\0') object.Set("rule", fault.rule);
   return error;
 }
 

@@ -1,4 +1,5 @@
 import { getSystemErrorName } from 'node:util';
+import { publish } from '../diagnostics.js';
 import type { NativeFault } from '../native/binding.js';
 import { ArgumentError } from './argument-error.js';
 import { BackendMismatchError } from './backend-mismatch-error.js';
@@ -62,6 +63,7 @@ const exact: Readonly<Record<string, Constructor>> = {
 };
 
 function errorOf(fault: NativeFault, cause: Error | undefined): CudaRuntimeError {
+  tell(fault);
   const facts = { ...pick(fault), ...(cause?.cause ? { cause: cause.cause } : {}) };
   const known = exact[fault.code];
   if (known) return new known(facts);
@@ -71,6 +73,13 @@ function errorOf(fault: NativeFault, cause: Error | undefined): CudaRuntimeError
   if (fault.code === 'CRT_RACE') return raceOf(facts);
   if (fault.code === 'CRT_UNAVAILABLE') return unavailableOf(fault, facts);
   return new CudaRuntimeError(facts);
+}
+
+// For those who subscribe to diagnostics.
+function tell(fault: NativeFault): void {
+  const { rule, code, api, stream, captureId, detail, number } = fault;
+  if (rule) publish('guard', { rule, code, api, stream, captureId, detail });
+  if (code === 'CRT_DEVICE_LOST') publish('deviceLost', { api, number, detail });
 }
 
 function pick(fault: NativeFault): CodedFacts & { readonly code: string } {

@@ -1,6 +1,7 @@
 import type { Stream } from '../contract.js';
 import { CaptureError } from '../errors/capture-error.js';
 import { beginCapture, endCapture } from '../stream/capture-state.js';
+import { hostRange } from '../trace/host-ranges.js';
 import type { CaptureOptions } from './capture-options.js';
 import type { Graph } from './graph.js';
 
@@ -13,6 +14,10 @@ export function captureGraph(
   record: (stream: Stream) => void,
   options: CaptureOptions,
 ): Graph {
+  return hostRange(`capture ${stream.name}`, () => capture(stream, record, options));
+}
+
+function capture(stream: Stream, record: (stream: Stream) => void, options: CaptureOptions): Graph {
   const { runtime } = stream;
   beginCapture(stream, options);
   const id = stream.captureId;

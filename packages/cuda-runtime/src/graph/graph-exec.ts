@@ -3,6 +3,7 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { hostRange } from '../trace/host-ranges.js';
 
 /** What a graph is launched on: a stream. */
 export interface LaunchTarget {
@@ -37,7 +38,8 @@ export class GraphExec implements Disposable {
     const api = 'graphExec.launch';
     if (typeof stream?.submit !== 'function') throw wrongKind(api, 'stream', stream, 'a stream');
     const { binding } = environment();
-    guarded(() => binding.graphLaunch(this.#record.use(api), stream.submit(api)));
+    const launch = () => binding.graphLaunch(this.#record.use(api), stream.submit(api));
+    hostRange('launch graph', () => guarded(launch));
     return this;
   }
 

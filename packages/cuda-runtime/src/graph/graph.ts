@@ -2,6 +2,7 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { hostRange } from '../trace/host-ranges.js';
 import { graphToDot } from './graph-dot.js';
 import { GraphExec, type LaunchTarget } from './graph-exec.js';
 import type { GraphEdge, GraphNode } from './graph-node.js';
@@ -50,8 +51,9 @@ export class Graph implements Disposable {
 
   /** The same; below a millisecond for a hundred nodes. */
   instantiateSync(): GraphExec {
-    const handle = guarded(() =>
-      environment().binding.instantiate(this.#record.use('graph.instantiate')),
+    const native = this.#record.use('graph.instantiate');
+    const handle = hostRange('instantiate', () =>
+      guarded(() => environment().binding.instantiate(native)),
     );
     const exec = new GraphExec(handle, () => this.#home.currentStream(), this.#callbacks);
     try {

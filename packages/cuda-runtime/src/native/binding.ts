@@ -32,6 +32,8 @@ export interface NativeFault {
   readonly byte?: number;
   /** `CRT_FILE_…` only: the system's error number, 0 = none. */
   readonly systemError?: number;
+  /** Row of the capture table by which a guard refused the call; absent otherwise. */
+  readonly rule?: string;
 }
 
 /** 0 = none, 1 = active, 2 = invalidated. */
@@ -183,10 +185,14 @@ export interface NativeBinding {
     token: number,
   ): void;
 
-  /** Turns the trace on or off and clears it. */
-  traceEnable(runtime: Handle, on: boolean): void;
-  /** JSON array of spans `{ name, kind, stream, thread, startNs, endNs, graph, node, launch }`. */
-  traceTake(runtime: Handle): string;
+  /** Begins an empty trace; `byEvents` also where the backend has exact times. */
+  traceStart(runtime: Handle, nodes: boolean, byEvents: boolean): void;
+  /** Ends it. JSON: spans, waits, memory, losses (src/trace/recorded-trace.ts). */
+  traceStop(runtime: Handle): string;
+  /** Whether a tool listens to NVTX ranges. */
+  nvtxIsOn(): boolean;
+  nvtxPush(name: string): void;
+  nvtxPop(): void;
   /** JSON array of races found by the checker since the last call. */
   takeRaces(runtime: Handle): string;
 }

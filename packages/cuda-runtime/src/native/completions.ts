@@ -9,15 +9,21 @@ export class Completions {
   readonly #keepAlive: (on: boolean) => void;
   #next = 1;
   #dropped = 0;
+  #droppedNotifications = 0;
 
   /** @param keepAlive told `true` while promises are outstanding, so that the process waits */
   constructor(keepAlive: (on: boolean) => void) {
     this.#keepAlive = keepAlive;
   }
 
-  /** Notifications that arrived after their owner was gone. */
+  /** Completions that arrived after their owner was gone. */
   get dropped(): number {
     return this.#dropped;
+  }
+
+  /** Callbacks of `stream.notify` that were not called, since the work before them failed. */
+  get droppedNotifications(): number {
+    return this.#droppedNotifications;
   }
 
   /**
@@ -72,9 +78,16 @@ export class Completions {
       return;
     }
     const callback = this.#notified.get(token);
-    if (callback && status === '') callback();
-    else this.#dropped += 1;
+    if (!callback) this.#dropped += 1;
+    else if (status === '') callback();
+    else this.#dropNotification(token, status);
   };
+
+  #dropNotification(token: number, status: string): void {
+    this.#notified.delete(token);
+    this.#droppedNotifications += 1;
+    fromCompletion(status); // whoever listens to the diagnostics of lost devices is told
+  }
 
   #remember(token: number, settle: Settle): void {
     if (this.#waiting.size === 0) this.#keepAlive(true);

@@ -1,3 +1,4 @@
+import { publish } from '../diagnostics.js';
 import { DisposedError } from '../errors/disposed-error.js';
 import { fromNative } from '../errors/from-native.js';
 import type { Handle } from './binding.js';
@@ -7,6 +8,7 @@ interface Held {
   readonly handle: Handle;
   readonly what: string;
   readonly stack: string | undefined;
+  readonly isUsers: boolean;
 }
 
 let warnLeaks = false;
@@ -18,14 +20,18 @@ export function setLeakWarnings(on: boolean): void {
 
 // The safety net for forgotten objects. `release` drops a reference and never waits: what work or a
 // graph still uses stays (docs/lifetimes.md).
-const forgotten = new FinalizationRegistry<Held>(({ handle, what, stack }) => {
+const forgotten = new FinalizationRegistry<Held>(({ handle, what, stack, isUsers }) => {
   try {
     environment().binding.release(handle);
   } catch (error) {
     // A wrapper that somebody made with a number of his own must not end the process.
     process.emitWarning(`${what} could not be released: ${String(fromNative(error))}`);
   }
-  if (stack) process.emitWarning(`${what} was collected undisposed`, { detail: stack });
+  if (isUsers) publish('leak', { what, stack });
+  if (stack) {
+    const facts = { type: 'CudaRuntimeLeak', code: 'CRT_LEAK', detail: stack };
+    process.emitWarning(`${what} was collected undisposed`, facts);
+  }
 });
 
 /**
@@ -41,7 +47,7 @@ export class NativeRecord {
     this.#handle = handle;
     this.#what = what;
     const stack = warnLeaks && isUsers ? new Error('created here').stack : undefined;
-    forgotten.register(holder, { handle, what, stack }, this);
+    forgotten.register(holder, { handle, what, stack, isUsers }, this);
   }
 
   /** The handle. @throws DisposedError after `release` */

@@ -1,10 +1,12 @@
 import type { Stream } from '../contract.js';
+import { publish } from '../diagnostics.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { type CaptureOptions, captureModeNumber } from '../graph/capture-options.js';
 import { Graph } from '../graph/graph.js';
 import { GraphCallbacks } from '../graph/graph-callbacks.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
+import { markCapture } from '../trace/host-ranges.js';
 
 const statuses = ['none', 'active', 'invalidated'] as const;
 
@@ -26,6 +28,7 @@ export function beginCapture(stream: Stream, options: CaptureOptions): void {
   }
   const handle = stream.use('stream.beginCapture');
   guarded(() => environment().binding.beginCapture(handle, mode));
+  tell('begin', stream, stream.captureId);
 }
 
 /** `stream.endCapture`. */
@@ -35,6 +38,7 @@ export function endCapture(stream: Stream): Graph {
   try {
     const handle = guarded(() => environment().binding.endCapture(native));
     const { device, runtime } = stream;
+    tell('end', stream, id);
     const home = {
       currentStream: () => runtime.currentStream(device),
       checkRaces: () => runtime.checkRaces(),
@@ -42,7 +46,10 @@ export function endCapture(stream: Stream): Graph {
     return new Graph(handle, home, takeCallbacks(id));
   } catch (error) {
     // A refused end (a fork, another thread) leaves the capture open; its callbacks stay.
-    if (stream.captureId !== id) dropCallbacks(id);
+    if (stream.captureId !== id) {
+      dropCallbacks(id);
+      tell('end', stream, id, error);
+    }
     throw error;
   }
 }
@@ -52,7 +59,20 @@ export function abortCapture(stream: Stream): void {
   const id = stream.captureId;
   const handle = stream.use('stream.abortCapture');
   guarded(() => environment().binding.abortCapture(handle));
+  if (id !== undefined) tell('abort', stream, id);
   dropCallbacks(id);
+}
+
+// Traces and subscribers of diagnostics learn of it.
+function tell(
+  phase: 'begin' | 'end' | 'abort',
+  stream: Stream,
+  captureId: bigint | undefined,
+  error?: unknown,
+): void {
+  const name = `${stream.name}#${stream.id}`;
+  markCapture(phase, name, captureId);
+  publish('capture', { phase, stream: name, captureId, ...(error ? { error } : {}) });
 }
 
 /** Remembers a callback that was captured, so that the graph can keep it. */

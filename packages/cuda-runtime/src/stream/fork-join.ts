@@ -1,6 +1,7 @@
 import { checkFunction, wrongKind } from '../arguments/faults.js';
 import type { Stream } from '../contract.js';
 import { suppress } from '../errors/suppress.js';
+import { hostRange } from '../trace/host-ranges.js';
 
 /** A stream and what to submit on it. */
 export type Branch = readonly [stream: Stream, body: () => void];
@@ -89,7 +90,7 @@ function bodiesOf(
   const rest = branches.map(
     ([stream, body]) =>
       () =>
-        runtime.withStream(stream, body),
+        hostRange(`branch ${stream.name}`, () => runtime.withStream(stream, body)),
   );
   return options.order === 'branches-first' ? [...rest, first] : [first, ...rest];
 }

@@ -22,6 +22,7 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { hostRange, wantsHostRanges } from '../trace/host-ranges.js';
 import {
   abortCapture,
   beginCapture,
@@ -106,6 +107,13 @@ export class NativeStream implements Stream {
     if (!(kernel instanceof NativeKernel)) {
       throw wrongKind('stream.launch', 'kernel', kernel, 'a kernel of `module.kernel`');
     }
+    if (wantsHostRanges()) {
+      return hostRange(`launch ${kernel.name}`, () => this.#launch(kernel, config, params));
+    }
+    return this.#launch(kernel, config, params);
+  }
+
+  #launch(kernel: NativeKernel, config: LaunchConfig, params: KernelParams): this {
     const handle = this.submit('stream.launch');
     const kernelHandle = kernel.encode(this, config, params);
     try {

@@ -1,54 +1,84 @@
+import { checkOptions, wrongKind } from '../arguments/faults.js';
+import { ArgumentError } from '../errors/argument-error.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
-import { toPerfettoJson } from './perfetto.js';
-import { timelineSvg } from './timeline-svg.js';
-import type { TraceSpan } from './trace-span.js';
+import { type HostRecording, startHostRecording, stopHostRecording } from './host-ranges.js';
+import { parseTrace } from './recorded-trace.js';
+import { TraceData } from './trace-data.js';
 
-/** What ran between `start` and `stop`. */
-export class TraceRecording {
-  readonly spans: readonly TraceSpan[];
-
-  constructor(spans: readonly TraceSpan[]) {
-    this.spans = spans;
-  }
-
-  /** Chrome's JSON trace format, for Perfetto. */
-  toPerfetto(): string {
-    return toPerfettoJson(this.spans);
-  }
-
-  /** A self-contained picture, one row a stream. */
-  toSvg(): string {
-    return timelineSvg(this.spans);
-  }
+/** Options of `trace.start`. */
+export interface TraceOptions {
+  /**
+   * `graph` (default): each node of a graph is a span. On CUDA launches then use a copy of the graph
+   * with events around each node, in which programmatic edges are full ones; the production
+   * executable stays as it is. `operations`: a launch of a graph is one span.
+   */
+  readonly mode?: 'graph' | 'operations';
+  /**
+   * `backend` (default): exact times of the CPU backend's threads, pairs of events on CUDA.
+   * `events`: pairs of events on the CPU backend, too.
+   */
+  readonly source?: 'backend' | 'events';
 }
 
 /** Records when each operation of a runtime ran. Off by default. */
 export interface Trace {
-  /** Begins an empty recording. */
-  start(): void;
-  /** Ends it. Operations still running are not in it: synchronise first. */
-  stop(): TraceRecording;
+  readonly isOn: boolean;
+  /**
+   * Begins an empty recording of what is submitted from now on.
+   * @throws ArgumentError for unknown options and when it is on
+   */
+  start(options?: TraceOptions): void;
+  /** Ends it. Operations still running are not in it: synchronise first. @throws ArgumentError */
+  stop(): TraceData;
 }
 
 /** The one implementation of `Trace`. */
 export class NativeTrace implements Trace {
   readonly #runtime: () => Handle;
+  #host: HostRecording | undefined;
 
   constructor(runtime: () => Handle) {
     this.#runtime = runtime;
   }
 
-  start(): void {
-    guarded(() => environment().binding.traceEnable(this.#runtime(), true));
+  get isOn(): boolean {
+    return this.#host !== undefined;
   }
 
-  stop(): TraceRecording {
+  start(options: TraceOptions = {}): void {
+    const api = 'trace.start';
+    checkOptions(api, 'options', options);
+    const { mode = 'graph', source = 'backend' } = options;
+    if (mode !== 'graph' && mode !== 'operations') {
+      throw wrongKind(api, 'mode', mode, 'graph or operations');
+    }
+    if (source !== 'backend' && source !== 'events') {
+      throw wrongKind(api, 'source', source, 'backend or events');
+    }
+    if (this.#host) throw outOfTurn(api, 'a trace is being recorded', 'Stop it first');
     const { binding } = environment();
-    const text = guarded(() => binding.traceTake(this.#runtime()));
-    guarded(() => binding.traceEnable(this.#runtime(), false));
-    const spans = JSON.parse(text) as readonly TraceSpan[];
-    return new TraceRecording(spans.toSorted((a, b) => a.startNs - b.startNs));
+    guarded(() => binding.traceStart(this.#runtime(), mode === 'graph', source === 'events'));
+    this.#host = startHostRecording();
   }
+
+  stop(): TraceData {
+    const host = this.#host;
+    if (!host) throw outOfTurn('trace.stop', 'no trace is being recorded', 'Start one first');
+    this.release();
+    const text = guarded(() => environment().binding.traceStop(this.#runtime()));
+    const { spans, flows, memory, ...losses } = parseTrace(text);
+    return new TraceData({ spans, flows, memory, losses, ...host });
+  }
+
+  /** @internal The runtime ends. */
+  release(): void {
+    if (this.#host) stopHostRecording(this.#host);
+    this.#host = undefined;
+  }
+}
+
+function outOfTurn(api: string, detail: string, hint: string): ArgumentError {
+  return new ArgumentError({ api, detail, hint });
 }

@@ -44,6 +44,7 @@ struct Fault {
   std::string file;
   int64_t byte = -1;
   int system_error = 0;
+  const char* rule = "";  // row of the capture table by which a guard refused
 };
 
 /// Success is a null pointer: cheap to return from the launch path.

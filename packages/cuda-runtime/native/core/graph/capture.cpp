@@ -75,7 +75,9 @@ CaptureSequence::CaptureSequence(Stream& origin_stream, CaptureMode capture_mode
       origin(&origin_stream),
       thread(std::this_thread::get_id()),
       mode(capture_mode),
-      graph(make_ref<Graph>(Ref<Runtime>(&origin_stream.runtime()))) {}
+      graph(make_ref<Graph>(Ref<Runtime>(&origin_stream.runtime()))) {
+  graph->capture_id = id;
+}
 
 void invalidate(CaptureSequence& sequence, const Status& why) {
   if (sequence.state != CaptureState::kActive) return;

@@ -20,13 +20,18 @@ bool has_blocking_participant(const CaptureSequence& sequence) {
 
 }  // namespace
 
-Status refuse(Runtime& runtime, CaptureSequence* sequence, Status status) {
+Status refuse(Runtime& runtime, CaptureSequence* sequence, Status status, const char* rule) {
   if (sequence == nullptr) return status;
-  if (!runtime.options().guards) invalidate(*sequence, status);
+  if (runtime.options().guards) {
+    status.fault().rule = rule;
+    runtime.guard_refusals.add(rule);
+  } else {
+    invalidate(*sequence, status);
+  }
   return std::move(status).in_capture(sequence->id);
 }
 
-Status check_unsafe(Runtime& runtime, const char* what) {
+Status check_unsafe(Runtime& runtime, const char* what, const char* rule) {
   const std::thread::id self = std::this_thread::get_id();
   Status result;
   for (CaptureSequence* sequence : runtime.captures()) {
@@ -37,7 +42,8 @@ Status check_unsafe(Runtime& runtime, const char* what) {
                     unsupported(kStreamCaptureUnsupported,
                                 std::string(what) + " is not allowed while " +
                                     sequence->origin->display_name() + " is being captured",
-                                "Move it out of the capture"));
+                                "Move it out of the capture"),
+                    rule);
   }
   return result;
 }
@@ -52,7 +58,8 @@ Status check_legacy(Stream& stream) {
                                 "the legacy stream would wait for a blocking stream that is being "
                                 "captured",
                                 "Use streams that are not blocking, or use it after the capture")
-                        .on_stream(stream.display_name()));
+                        .on_stream(stream.display_name()),
+                    "CL01");
   }
   return result;
 }
@@ -74,12 +81,15 @@ Status check_submission(Stream& stream) {
 Status check_stream_query(Stream& stream, const char* what) {
   Status status = check_legacy(stream);
   if (!status.ok()) return status;
-  if (!stream.capture) return check_unsafe(stream.runtime(), what);
+  if (!stream.capture) {
+    return check_unsafe(stream.runtime(), what, stream.is_legacy() ? "CU04" : "CU03");
+  }
   return refuse(stream.runtime(), stream.capture.get(),
                 unsupported(kStreamCaptureUnsupported,
                             std::string(what) + " is not possible while the stream is captured",
                             "Synchronise after the capture")
-                    .on_stream(stream.display_name()));
+                    .on_stream(stream.display_name()),
+                "CU01");
 }
 
 Status check_device_synchronize(Runtime& runtime) {
@@ -89,13 +99,14 @@ Status check_device_synchronize(Runtime& runtime) {
                     unsupported(kStreamCaptureUnsupported,
                                 "synchronising the device would break the capture on " +
                                     sequence->origin->display_name(),
-                                "Synchronise streams, or wait until the capture has ended"));
+                                "Synchronise streams, or wait until the capture has ended"),
+                    "CU02");
   }
   return result;
 }
 
 Status check_event_query(Event& event, const char* what) {
-  if (!event.sequence) return check_unsafe(event.runtime(), what);
+  if (!event.sequence) return check_unsafe(event.runtime(), what, "CU05");
   if (event.sequence->state != CaptureState::kActive) {
     return Status::error("CRT_EVENT_STALE", kInvalidValue,
                          "the event was recorded in a capture that is over",
@@ -105,7 +116,8 @@ Status check_event_query(Event& event, const char* what) {
                 unsupported(kCapturedEvent,
                             std::string(what) +
                                 " is not possible: the event was recorded in an open capture",
-                            "Use it after the capture, recorded as external"));
+                            "Use it after the capture, recorded as external"),
+                "CU06");
 }
 
 Status check_graph_launch(Stream& stream) {
@@ -115,7 +127,8 @@ Status check_graph_launch(Stream& stream) {
                 unsupported(kStreamCaptureUnsupported,
                             "a graph cannot be launched on a stream that is being captured",
                             "Launch it on another stream, or add it as a child graph")
-                    .on_stream(stream.display_name()));
+                    .on_stream(stream.display_name()),
+                "CU26");
 }
 
 }  // namespace cuda_runtime::core

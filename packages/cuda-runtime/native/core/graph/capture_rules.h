@@ -7,11 +7,12 @@
 
 namespace cuda_runtime::core {
 
-/// Refuses and, without guards, invalidates `sequence` (which may be null).
-Status refuse(Runtime& runtime, CaptureSequence* sequence, Status status);
+/// Refuses and, without guards, invalidates `sequence` (which may be null). `rule` is the row of the
+/// table; refusals of guards are counted by it.
+Status refuse(Runtime& runtime, CaptureSequence* sequence, Status status, const char* rule);
 
 /// A call that could not be recorded, by this thread: rule 8.
-Status check_unsafe(Runtime& runtime, const char* what);
+Status check_unsafe(Runtime& runtime, const char* what, const char* rule);
 /// Any use of a legacy stream while a blocking stream captures: rule 9.
 Status check_legacy(Stream& stream);
 /// Work, records and waits on the stream: rules 6 and 9.

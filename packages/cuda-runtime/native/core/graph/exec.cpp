@@ -1,6 +1,7 @@
 #include "core/graph/exec.h"
 
 #include "core/graph/capture_rules.h"
+#include "core/graph/traced_copy.h"
 #include "core/runtime.h"
 #include "core/stream/stream.h"
 
@@ -17,7 +18,7 @@ Status Exec::instantiate(const Ref<Graph>& graph, Ref<Exec>& exec) {
   Runtime& runtime = graph->runtime();
   if (!runtime.options().guards) {
     LockGuard lock(runtime.mutex());
-    Status status = check_unsafe(runtime, "instantiating a graph");
+    Status status = check_unsafe(runtime, "instantiating a graph", "CU28");
     if (!status.ok()) return status;
   }
   std::unique_ptr<ExecPlan> plan;
@@ -39,10 +40,26 @@ Status Exec::launch(Stream& stream) {
   Status status = check_graph_launch(stream);
   if (!status.ok()) return status;
   runtime.races().graph_starts(stream, *graph_, last_launch.get());
-  last_launch = runtime.backend().launch(stream, *this);
+  status = submit(stream);
+  if (!status.ok()) return status;
   runtime.races().graph_submitted(stream, *graph_, *last_launch);
   launches_.fetch_add(1, std::memory_order_relaxed);
   runtime.graph_launches.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
+Status Exec::submit(Stream& stream) {
+  Runtime& runtime = stream.runtime();
+  Trace& trace = runtime.trace();
+  traced = trace.is_on() ? trace.submit(stream.trace_point) : 0;
+  if (traced != 0 && trace.mode() == TraceMode::kGraph) trace.note_graph(*graph_);
+  Ref<Ticket> ticket;
+  if (traced != 0 && runtime.event_trace().is_on()) {
+    Status status = runtime.event_trace().launch(stream, *this, ticket);
+    if (!status.ok()) return status;
+    traced = 0;
+  }
+  last_launch = ticket ? std::move(ticket) : runtime.backend().launch(stream, *this);
   return {};
 }
 

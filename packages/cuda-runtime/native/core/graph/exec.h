@@ -4,12 +4,15 @@
 
 #include <atomic>
 #include <memory>
+#include <vector>
 
 #include "core/backend.h"
 #include "core/base/record.h"
 #include "core/graph/graph.h"
 
 namespace cuda_runtime::core {
+
+struct TracedCopy;
 
 class Exec : public Record {
  public:
@@ -27,8 +30,13 @@ class Exec : public Record {
   uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
   /// The latest launch; needs the runtime's mutex.
   Ref<Ticket> last_launch;
+  /// The launch being submitted: its number in the trace, 0 = not traced. Needs the mutex, too.
+  uint64_t traced = 0;
+  std::vector<Ref<TracedCopy>> traced_copies;
 
  private:
+  Status submit(Stream& stream);
+
   const Ref<Graph> graph_;
   const std::unique_ptr<ExecPlan> plan_;
   std::atomic<uint64_t> launches_{0};

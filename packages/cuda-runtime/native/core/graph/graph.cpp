@@ -1,10 +1,14 @@
 #include "core/graph/graph.h"
 
+#include <atomic>
+
 #include "core/base/json.h"
 #include "core/runtime.h"
 
 namespace cuda_runtime::core {
 namespace {
+
+std::atomic<uint64_t> next_graph_id{1};
 
 void write_accesses(JsonWriter& json, const Work& work) {
   json.key("accesses");
@@ -45,7 +49,8 @@ void write_node(JsonWriter& json, const GraphNode& node, uint64_t id) {
 
 }  // namespace
 
-Graph::Graph(Ref<Runtime> runtime) : Record(kKind), runtime_(std::move(runtime)) {
+Graph::Graph(Ref<Runtime> runtime)
+    : Record(kKind), runtime_(std::move(runtime)), id_(next_graph_id.fetch_add(1)) {
   runtime_->live().add(kKind);
 }
 

@@ -37,14 +37,19 @@ class Graph : public Record {
   ~Graph() override;
 
   Runtime& runtime() const { return *runtime_; }
+  /// Unique in the process, never 0.
+  uint64_t id() const { return id_; }
   const std::vector<GraphNode>& nodes() const { return nodes_; }
   /// Appends a node; the index names it.
   uint32_t add(GraphNode node);
   /// JSON of nodes and edges for `graphInfo`.
   std::string to_json() const;
 
+  uint64_t capture_id = 0;  // of the capture that recorded it, if one did
+
  private:
   const Ref<Runtime> runtime_;
+  const uint64_t id_;
   std::vector<GraphNode> nodes_;
 };
 

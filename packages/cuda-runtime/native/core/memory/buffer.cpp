@@ -12,6 +12,7 @@ Buffer::Buffer(Kind kind, Ref<Runtime> runtime, uint8_t* data, uint64_t bytes, s
       bytes_(bytes),
       label_(std::move(label)) {
   runtime_->live().add(kind);
+  runtime_->note_memory(kind == Kind::kHostBuffer, static_cast<int64_t>(bytes));
 }
 
 Buffer::~Buffer() {
@@ -19,6 +20,7 @@ Buffer::~Buffer() {
       data_, bytes_, label_,
       kind() == Kind::kHostBuffer ? MemoryPlace::kHost : MemoryPlace::kDevice);
   runtime_->live().remove(kind());
+  runtime_->note_memory(kind() == Kind::kHostBuffer, -static_cast<int64_t>(bytes_));
 }
 
 std::string Buffer::describe() const {

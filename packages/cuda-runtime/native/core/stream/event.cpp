@@ -59,6 +59,8 @@ Status Event::record(Stream& stream, bool external) {
   runtime_->races().marked(stream, *ticket);
   sequence = nullptr;
   snapshot.clear();
+  trace_sources.clear();
+  if (runtime_->trace().is_on()) trace_sources = stream.trace_point.sources();
   return {};
 }
 
@@ -77,7 +79,7 @@ Status Event::wait(Stream& stream, bool external) {
   if (!status.ok()) return status;
   if (external) return wait_external(stream);
   if (sequence && sequence->state != CaptureState::kActive) {
-    return refuse(*runtime_, stream.capture.get(), stale().on_stream(stream.display_name()));
+    return refuse(*runtime_, stream.capture.get(), stale().on_stream(stream.display_name()), "CX22");
   }
   if (sequence) return stream.wait_captured(*sequence, Frontier(snapshot));
   if (!ticket) {
@@ -92,8 +94,10 @@ Status Event::wait(Stream& stream, bool external) {
                                 "inside a capture the stream cannot wait for an event that was "
                                 "recorded outside",
                                 "Wait before the capture begins, or use an external wait")
-                      .on_stream(stream.display_name()));
+                      .on_stream(stream.display_name()),
+                  "CX02");
   }
+  if (runtime_->trace().is_on()) stream.trace_point.wait(trace_sources);
   runtime_->backend().wait(stream, *ticket);
   runtime_->races().waited(stream, *ticket);
   return {};

@@ -35,6 +35,7 @@ class Event : public Record {
   Ref<Ticket> ticket;
   Ref<CaptureSequence> sequence;
   Frontier snapshot;
+  std::vector<uint64_t> trace_sources;  // what it is ordered behind, in the trace
 
  private:
   Status record_external(Stream& stream);

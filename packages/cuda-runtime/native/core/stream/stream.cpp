@@ -47,26 +47,37 @@ Status Stream::submit(Ref<Work> work) {
   if (!status.ok()) return status;
   if (capture) return add_node(*this, std::move(work));
   if (!runtime_->races().is_enabled()) {
-    backend().enqueue(*this, std::move(work));
+    enqueue(std::move(work));
     return {};
   }
   const Ref<Work> kept = work;
-  const Ref<Ticket> ticket = backend().enqueue(*this, std::move(work));
+  const Ref<Ticket> ticket = enqueue(std::move(work));
   runtime_->races().submitted(*this, *kept, *ticket);
   // In time even if the work is over: completions are delivered on this thread, later.
   if (kept->sink) kept->sink->expect(kept->token, runtime_, ticket);
   return {};
 }
 
+Ref<Ticket> Stream::enqueue(Ref<Work> work) {
+  Trace& trace = runtime_->trace();
+  if (!trace.is_on()) return backend().enqueue(*this, std::move(work));
+  work->traced = trace.submit(trace_point);
+  EventTrace& events = runtime_->event_trace();
+  return events.is_on() ? events.enqueue(*this, std::move(work))
+                        : backend().enqueue(*this, std::move(work));
+}
+
 Status Stream::submit_eager(Ref<Work> work, const char* what) {
   {
     LockGuard lock(runtime_->mutex());
     if (capture && capture->state == CaptureState::kActive) {
-      return Status::error("CRT_CAPTURE_UNSUPPORTED", kStreamCaptureUnsupported,
-                           std::string(what) + " JavaScript memory cannot be recorded in a graph",
-                           "Move it out of the capture, or copy from a host buffer")
-          .on_stream(display_name())
-          .in_capture(capture->id);
+      Status status =
+          Status::error("CRT_CAPTURE_UNSUPPORTED", kStreamCaptureUnsupported,
+                        std::string(what) + " JavaScript memory cannot be recorded in a graph",
+                        "Move it out of the capture, or copy from a host buffer");
+      status.fault().rule = "CU15";
+      runtime_->guard_refusals.add("CU15");
+      return std::move(status).on_stream(display_name()).in_capture(capture->id);
     }
   }
   return submit(std::move(work));
@@ -138,9 +149,11 @@ Status Stream::wait_stream(Stream& other) {
                                 "inside a capture the stream cannot wait for " +
                                     other.display_name() + ", which is not part of it",
                                 "Let " + other.display_name() +
-                                    " wait for this stream first, or wait before the capture"))
-        .on_stream(display_name());
+                                    " wait for this stream first, or wait before the capture")
+                      .on_stream(display_name()),
+                  "CX03");
   }
+  if (runtime_->trace().is_on()) trace_point.wait(other.trace_point.sources());
   MarkRequest plain;
   Ref<Ticket> ticket = backend().tail(other);
   if (runtime_->races().is_enabled() || (ticket && other.is_legacy())) {
@@ -158,7 +171,8 @@ Status Stream::wait_captured(CaptureSequence& sequence, const Frontier& snapshot
     return refuse(*runtime_, &sequence,
                   Status::error("CRT_CAPTURE_UNSUPPORTED", kStreamCaptureImplicit,
                                 "the legacy stream cannot take part in a capture",
-                                "Use a stream of your own"));
+                                "Use a stream of your own"),
+                  "CL04");
   }
   if (!capture) {
     join_capture(*this, sequence, snapshot);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/backend.h"
+#include "core/check/trace.h"
 #include "core/graph/capture.h"
 
 namespace cuda_runtime::core {
@@ -52,9 +53,11 @@ class Stream : public Record {
   // Guarded by the runtime's mutex.
   Ref<CaptureSequence> capture;
   Frontier frontier;
+  TracePoint trace_point;
 
  private:
   Backend& backend() const;
+  Ref<Ticket> enqueue(Ref<Work> work);
   Status wait_captured(CaptureSequence& sequence, const Frontier& snapshot);
   friend class Event;
 

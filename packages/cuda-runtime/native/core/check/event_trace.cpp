@@ -1,0 +1,171 @@
+#include "core/check/event_trace.h"
+
+#include "core/base/clock.h"
+#include "core/runtime.h"
+#include "core/stream/stream.h"
+
+namespace cuda_runtime::core {
+namespace {
+
+// Launches of one executable that may be under way at once while traced. Each needs a copy of its
+// own, since a launch records into the events of its copy.
+constexpr size_t kMostCopies = 8;
+constexpr size_t kCollectEvery = 256;
+constexpr int64_t kBaseTimeoutMs = 5'000;
+
+}  // namespace
+
+Status EventTrace::measure_base(Runtime& runtime, Base& base) {
+  const Ref<Stream> stream = runtime.create_stream(0, false, "trace");
+  {
+    LockGuard lock(runtime.mutex());
+    MarkRequest request;
+    request.timing = true;
+    base.ticket = runtime.backend().mark(*stream, request);
+  }
+  if (!runtime.backend().wait_blocking(*base.ticket, kBaseTimeoutMs)) {
+    return Status::error("CRT_DEADLOCK", kNotReady,
+                         "the device did not answer in " + std::to_string(kBaseTimeoutMs) + " ms",
+                         "Start and stop a trace when no kernel fills the whole device");
+  }
+  base.ns = now_ns();
+  return {};
+}
+
+Status EventTrace::start(Runtime& runtime) {
+  Base base;
+  Status status = measure_base(runtime, base);
+  if (!status.ok()) return status;
+  LockGuard lock(runtime.mutex());
+  EventTrace& trace = runtime.event_trace();
+  trace.clear();
+  trace.base_ = std::move(base.ticket);
+  trace.base_ns_ = base.ns;
+  return {};
+}
+
+Status EventTrace::stop(Runtime& runtime, TraceLosses& losses) {
+  Base base;
+  Status status = measure_base(runtime, base);
+  if (!status.ok()) return status;
+  LockGuard lock(runtime.mutex());
+  EventTrace& trace = runtime.event_trace();
+  if (!trace.is_on()) return {};
+  trace.collect(runtime);
+  losses.running = trace.pairs_.size() + trace.replays_.size();
+  losses.launches = trace.skipped_launches_;
+  losses.drift_ns = trace.ns_of(runtime, *base.ticket) - base.ns;
+  trace.clear();
+  return {};
+}
+
+void EventTrace::clear() {
+  base_ = nullptr;
+  pairs_.clear();
+  for (const Replay& replay : replays_) replay.copy->running = nullptr;
+  replays_.clear();
+  skipped_launches_ = 0;
+}
+
+int64_t EventTrace::ns_of(Runtime& runtime, Ticket& ticket) const {
+  const double ms = runtime.backend().elapsed_ms(*base_, ticket);
+  return base_ns_ + static_cast<int64_t>(ms * 1e6);
+}
+
+Ref<Ticket> EventTrace::timed_mark(Stream& stream) {
+  MarkRequest request;
+  request.timing = true;
+  return stream.runtime().backend().mark(stream, request);
+}
+
+Ref<Ticket> EventTrace::enqueue(Stream& stream, Ref<Work> work) {
+  Span span = span_of(*work, stream.display_name());
+  Ref<Ticket> begin = timed_mark(stream);
+  Ref<Ticket> ticket = stream.runtime().backend().enqueue(stream, std::move(work));
+  expect(std::move(span), std::move(begin), timed_mark(stream));
+  if (pairs_.size() % kCollectEvery == 0) collect(stream.runtime());
+  return ticket;
+}
+
+// The operation is submitted: what fails here costs a span, nothing else.
+void EventTrace::expect(Span span, Ref<Ticket> begin, Ref<Ticket> end) {
+  pairs_.push_back({std::move(span), std::move(begin), std::move(end)});
+}
+
+Status EventTrace::launch(Stream& stream, Exec& exec, Ref<Ticket>& ticket) {
+  Runtime& runtime = stream.runtime();
+  if (runtime.trace().mode() == TraceMode::kGraph) return launch_copy(stream, exec, ticket);
+  Span span =
+      span_of_launch(exec.graph(), stream.display_name(), exec.traced, exec.launches() + 1);
+  Ref<Ticket> begin = timed_mark(stream);
+  ticket = runtime.backend().launch(stream, exec);
+  expect(std::move(span), std::move(begin), timed_mark(stream));
+  return {};
+}
+
+Status EventTrace::launch_copy(Stream& stream, Exec& exec, Ref<Ticket>& ticket) {
+  Runtime& runtime = stream.runtime();
+  collect(runtime);
+  Ref<TracedCopy> copy;
+  Status status = free_copy(exec, copy);
+  if (!status.ok()) return status;
+  if (!copy) {
+    ++skipped_launches_;
+    return {};
+  }
+  replays_.push_back({copy, exec.traced, exec.launches() + 1});
+  copy->exec->last_launch = exec.last_launch;
+  try {
+    ticket = runtime.backend().launch(stream, *copy->exec);
+  } catch (...) {
+    replays_.pop_back();
+    throw;
+  }
+  copy->running = ticket;
+  copy->exec->last_launch = nullptr;
+  return {};
+}
+
+Status EventTrace::free_copy(Exec& exec, Ref<TracedCopy>& copy) {
+  for (const Ref<TracedCopy>& known : exec.traced_copies) {
+    if (!known->running) {
+      copy = known;
+      return {};
+    }
+  }
+  if (exec.traced_copies.size() >= kMostCopies) return {};
+  Status status = make_traced_copy(exec.graph(), copy);
+  if (status.ok()) exec.traced_copies.push_back(copy);
+  return status;
+}
+
+void EventTrace::collect(Runtime& runtime) {
+  Backend& backend = runtime.backend();
+  std::erase_if(pairs_, [&](Pair& pair) {
+    if (!backend.poll(*pair.end)) return false;
+    pair.span.start_ns = ns_of(runtime, *pair.begin);
+    pair.span.end_ns = ns_of(runtime, *pair.end);
+    runtime.trace().add(std::move(pair.span));
+    return true;
+  });
+  std::erase_if(replays_, [&](const Replay& replay) {
+    if (!backend.poll(*replay.copy->running)) return false;
+    collect_replay(runtime, replay);
+    replay.copy->running = nullptr;
+    return true;
+  });
+}
+
+void EventTrace::collect_replay(Runtime& runtime, const Replay& replay) {
+  for (const TimedNode& timed : replay.copy->timed) {
+    if (!timed.begin->ticket || !timed.end->ticket) continue;
+    Span span = timed.span;
+    span.operation = replay.operation;
+    span.replay = replay.number;
+    span.start_ns = ns_of(runtime, *timed.begin->ticket);
+    span.end_ns = ns_of(runtime, *timed.end->ticket);
+    runtime.trace().add(std::move(span));
+  }
+}
+
+}  // namespace cuda_runtime::core

@@ -1,0 +1,57 @@
+import { toChromeJson } from './chrome-json.js';
+import { type Overlap, overlapOf, type SpanSelection } from './overlap.js';
+import { timelineSvg } from './timeline-svg.js';
+import type {
+  CaptureMark,
+  HostRange,
+  MemorySample,
+  TraceFlow,
+  TraceLosses,
+  TraceSpan,
+} from './trace-span.js';
+
+/** What a trace consists of. */
+export interface TraceContent {
+  readonly spans: readonly TraceSpan[];
+  readonly flows?: readonly TraceFlow[];
+  readonly ranges?: readonly HostRange[];
+  readonly captures?: readonly CaptureMark[];
+  readonly memory?: readonly MemorySample[];
+  readonly losses?: TraceLosses;
+}
+
+/** What ran between `start` and `stop`, in order of the start. */
+export class TraceData {
+  readonly spans: readonly TraceSpan[];
+  /** Waits between streams. */
+  readonly flows: readonly TraceFlow[];
+  /** What the threads did that called: `nvtx.range` and calls of this package. */
+  readonly ranges: readonly HostRange[];
+  readonly captures: readonly CaptureMark[];
+  readonly memory: readonly MemorySample[];
+  readonly losses: TraceLosses;
+
+  constructor(content: TraceContent) {
+    this.spans = content.spans;
+    this.flows = content.flows ?? [];
+    this.ranges = content.ranges ?? [];
+    this.captures = content.captures ?? [];
+    this.memory = content.memory ?? [];
+    this.losses = content.losses ?? { runningAtStop: 0, untracedLaunches: 0, driftNs: 0 };
+  }
+
+  /** How long the two ran at the same time. @throws ArgumentError */
+  overlap(a: SpanSelection, b: SpanSelection): Overlap {
+    return overlapOf(this.spans, a, b);
+  }
+
+  /** Trace Event Format, which Perfetto (ui.perfetto.dev) and `chrome://tracing` open. */
+  toChromeJson(): string {
+    return toChromeJson(this);
+  }
+
+  /** A self-contained picture: one row a stream, time to the right. */
+  toSvg(): string {
+    return timelineSvg(this);
+  }
+}
