@@ -17,12 +17,6 @@ export type {
   WaitOptions,
 } from './contract.js';
 export type { CpuLevelName, CpuOptions, CpuSchedule } from './cpu-options.js';
-export type {
-  CaptureMessage,
-  DeviceLostMessage,
-  GuardMessage,
-  LeakMessage,
-} from './diagnostics.js';
 export { type DType, dtypeBytes, isDType } from './dtype.js';
 export {
   ArgumentError,
@@ -89,14 +83,21 @@ export {
   withAlt,
 } from './stream/fork-join.js';
 export type { QueuePolicy } from './stream/pending-limit.js';
+export type {
+  CaptureMessage,
+  DeviceLostMessage,
+  GuardMessage,
+  LeakMessage,
+} from './trace/diagnostics.js';
 export { type Nvtx, nvtx } from './trace/nvtx.js';
 export type { Overlap, SpanSelection } from './trace/overlap.js';
 export type { Trace, TraceOptions } from './trace/trace.js';
-export { type TraceContent, TraceData } from './trace/trace-data.js';
+export { TraceData } from './trace/trace-data.js';
 export type {
   CaptureMark,
   HostRange,
   MemorySample,
+  TraceContent,
   TraceFlow,
   TraceLosses,
   TraceSpan,

@@ -9,6 +9,7 @@
 #include "cuda/graph/plan.h"
 #include "cuda/image.h"
 #include "cuda/launch_kernel.h"
+#include "cuda/name_stream.h"
 #include "cuda/queue/queue.h"
 
 namespace cuda_runtime::cuda {
@@ -88,6 +89,7 @@ std::unique_ptr<core::StreamQueue> CudaBackend::make_queue(Stream& stream) {
   if (!stream.is_legacy()) {
     const unsigned flags = stream.is_blocking() ? cudaStreamDefault : cudaStreamNonBlocking;
     check(cudaStreamCreateWithPriority(&native, flags, stream.priority()), "creating a stream");
+    name_stream(native, stream.display_name().c_str());
   }
   try {
     return std::make_unique<CudaStreamQueue>(

@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
-import { publish } from '../diagnostics.js';
 import type { NativeFault } from '../native/binding.js';
+import { publish } from '../trace/diagnostics.js';
 import { ArgumentError } from './argument-error.js';
 import { BackendMismatchError } from './backend-mismatch-error.js';
 import { BackendUnavailableError } from './backend-unavailable-error.js';

@@ -1,29 +1,37 @@
-import { streamColour } from '../svg-text.js';
+import { escapeXml, streamColour } from '../svg-text.js';
+import { dotEdge, dotNode } from './dot-format.js';
 import type { GraphEdge, GraphNode } from './graph-node.js';
 
-/** Graphviz text of a graph; nodes of one stream share a colour and a cluster. */
+/**
+ * Graphviz text of a graph: the same for the same program, on both backends and in every run. Nodes
+ * of one stream share a colour, which the graph's label explains.
+ */
 export function graphToDot(graph: {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
 }): string {
   const streams = [...new Set(graph.nodes.map(({ stream }) => stream))];
-  const lines = ['digraph graph_nodes {', '  node [shape=box, style=filled, fontname=sans];'];
-  for (const [index, stream] of streams.entries()) {
-    lines.push(`  subgraph cluster_${index} {`, `    label=${quote(`stream ${stream}`)};`);
-    for (const node of graph.nodes.filter((candidate) => candidate.stream === stream)) {
-      const label = quote(`${node.id}: ${node.label || node.kind}`);
-      lines.push(`    n${node.id} [label=${label}, fillcolor=${quote(streamColour(index))}];`);
-    }
-    lines.push('  }');
-  }
-  for (const edge of graph.edges) {
-    const style = edge.type === 'full' ? '' : ` [style=dashed, label=${quote(edge.type)}]`;
-    lines.push(`  n${edge.from} -> n${edge.to}${style};`);
-  }
-  lines.push('}');
-  return `${lines.join('\n')}\n`;
+  return [
+    'digraph graph_nodes {',
+    '  node [shape=box, style=filled, fontname=sans];',
+    ...legend(streams),
+    ...graph.nodes.map((node) => `  ${dotNode(node, streams.indexOf(node.stream))}`),
+    ...graph.edges.map((edge) => `  ${dotEdge(edge)}`),
+    '}\n',
+  ].join('\n');
 }
 
-function quote(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+// Ids of streams differ from run to run: a name has a number only where two streams share it.
+function legend(streams: readonly string[]): readonly string[] {
+  const seen = new Map<string, number>();
+  const cells = streams.flatMap((stream, index) => {
+    if (stream === '') return [];
+    const name = stream.replace(/#\d+$/, '');
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    const text = escapeXml(count === 1 ? name : `${name} (${count})`);
+    return [`<td bgcolor="${streamColour(index)}">${text}</td>`];
+  });
+  if (cells.length === 0) return [];
+  return [`  label=<<table border="0" cellspacing="4"><tr>${cells.join('')}</tr></table>>;`];
 }

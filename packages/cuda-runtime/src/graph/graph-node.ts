@@ -30,5 +30,5 @@ export interface GraphEdge {
   readonly from: number;
   readonly to: number;
   readonly type: 'full' | 'programmatic';
-  readonly port: 'completion' | 'programmatic';
+  readonly port: 'completion' | 'programmatic' | 'launch';
 }

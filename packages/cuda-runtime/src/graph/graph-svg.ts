@@ -1,4 +1,5 @@
 import { clip, escapeXml, streamColour } from '../svg-text.js';
+import { edgeStyle, nodeLabel } from './dot-format.js';
 import type { GraphEdge, GraphNode } from './graph-node.js';
 
 const columnWidth = 210;
@@ -67,7 +68,7 @@ function heading(stream: string, column: number): string {
 function box({ node, x, y, column }: Placed): string {
   const label = escapeXml(clip(`${node.id} ${node.label || node.kind}`, boxWidth - 10));
   return (
-    `<g><title>${escapeXml(`${node.kind} ${node.label}`)}</title>` +
+    `<g><title>${escapeXml(nodeLabel(node))}</title>` +
     `<rect x="${x}" y="${y}" width="${boxWidth}" height="${boxHeight}" rx="4" fill="${streamColour(column)}" stroke="#444444"/>` +
     `<text x="${x + boxWidth / 2}" y="${y + 19}" text-anchor="middle">${label}</text></g>`
   );
@@ -77,6 +78,15 @@ function arrow(edge: GraphEdge, placed: ReadonlyMap<number, Placed>): string {
   const from = placed.get(edge.from);
   const to = placed.get(edge.to);
   if (!from || !to) return '';
-  const dash = edge.type === 'full' ? '' : ' stroke-dasharray="4 3"';
-  return `<line x1="${from.x + boxWidth / 2}" y1="${from.y + boxHeight}" x2="${to.x + boxWidth / 2}" y2="${to.y}" stroke="#444444"${dash} marker-end="url(#tip)"/>`;
+  const style = edgeStyle(edge);
+  const dash = style === 'solid' ? '' : ` stroke-dasharray="${style === 'dashed' ? '5 3' : '1 3'}"`;
+  const words = style === 'solid' ? '' : portName(edge, from, to);
+  return `${words}<line x1="${from.x + boxWidth / 2}" y1="${from.y + boxHeight}" x2="${to.x + boxWidth / 2}" y2="${to.y}" stroke="#444444"${dash} marker-end="url(#tip)"/>`;
+}
+
+// Beside the middle of the arrow, so that it is seen without colours and tooltips.
+function portName(edge: GraphEdge, from: Placed, to: Placed): string {
+  const x = (from.x + to.x + boxWidth) / 2 + 5;
+  const y = (from.y + boxHeight + to.y) / 2 + 3;
+  return `<text x="${x}" y="${y}" font-size="9" fill="#444444">${edge.port}</text>`;
 }

@@ -1,6 +1,6 @@
-import { publish } from '../diagnostics.js';
 import { DisposedError } from '../errors/disposed-error.js';
 import { fromNative } from '../errors/from-native.js';
+import { publish } from '../trace/diagnostics.js';
 import type { Handle } from './binding.js';
 import { environment } from './environment.js';
 

@@ -1,11 +1,11 @@
 import type { Stream } from '../contract.js';
-import { publish } from '../diagnostics.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { type CaptureOptions, captureModeNumber } from '../graph/capture-options.js';
 import { Graph } from '../graph/graph.js';
 import { GraphCallbacks } from '../graph/graph-callbacks.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
+import { publish } from '../trace/diagnostics.js';
 import { markCapture } from '../trace/host-ranges.js';
 
 const statuses = ['none', 'active', 'invalidated'] as const;

@@ -1,5 +1,4 @@
-import type { TraceData } from './trace-data.js';
-import type { TraceSpan } from './trace-span.js';
+import type { TraceContent, TraceSpan } from './trace-span.js';
 import { tracksOf } from './tracks.js';
 
 /** An event of Chrome's Trace Event Format. */
@@ -20,7 +19,7 @@ const deviceProcess = 2;
  * calling threads. Times are microseconds from the first thing that happened. Slices of one thread
  * nest and never partly overlap, as Perfetto demands.
  */
-export function toChromeJson(data: TraceData): string {
+export function toChromeJson(data: TraceContent): string {
   const originNs = firstNs(data);
   const at = (ns: number) => (ns - originNs) / 1000;
   const places = new Map<TraceSpan, number>();
@@ -54,7 +53,7 @@ export function toChromeJson(data: TraceData): string {
   return JSON.stringify({ traceEvents, displayTimeUnit: 'ns', otherData: data.losses });
 }
 
-function firstNs({ spans, ranges, memory, captures }: TraceData): number {
+function firstNs({ spans, ranges, memory, captures }: TraceContent): number {
   let first = Infinity;
   for (const { startNs } of [...spans, ...ranges]) first = Math.min(first, startNs);
   for (const { ns } of [...memory, ...captures]) first = Math.min(first, ns);
@@ -95,7 +94,7 @@ function slice(span: TraceSpan, track: number, at: (ns: number) => number): Chro
 
 // An arrow binds to the slice that lies around its time, whose end is outside.
 function* flows(
-  data: TraceData,
+  data: TraceContent,
   places: ReadonlyMap<TraceSpan, number>,
   at: (ns: number) => number,
 ): Iterable<ChromeEvent> {

@@ -1,7 +1,6 @@
 import { clip, escapeXml, streamColour } from '../svg-text.js';
 import { formatTime, ticksOf, unitOf } from './time-axis.js';
-import type { TraceData } from './trace-data.js';
-import type { HostRange, TraceSpan } from './trace-span.js';
+import type { HostRange, TraceContent, TraceSpan } from './trace-span.js';
 import { type Track, tracksOf } from './tracks.js';
 
 const width = 1080;
@@ -25,7 +24,7 @@ type Scale = (ns: number) => number;
  * A self-contained picture of a trace: a row for each track and for the nesting of the host's ranges,
  * time to the right, the facts of each span in its tooltip.
  */
-export function timelineSvg(data: TraceData): string {
+export function timelineSvg(data: TraceContent): string {
   const [first, last] = bounds(data);
   const total = Math.max(1, last - first);
   const scale: Scale = (ns) => labelWidth + ((ns - first) * (width - labelWidth - right)) / total;
@@ -49,7 +48,7 @@ export function timelineSvg(data: TraceData): string {
   ].join('\n');
 }
 
-function bounds({ spans, ranges }: TraceData): readonly [number, number] {
+function bounds({ spans, ranges }: TraceContent): readonly [number, number] {
   let first = Infinity;
   let last = -Infinity;
   for (const { startNs, endNs } of [...spans, ...ranges]) {
@@ -150,7 +149,7 @@ function axis(totalNs: number, bottom: number, at: Scale): readonly string[] {
 
 // With many waits the arrows would hide what they connect.
 function arrows(
-  { flows }: TraceData,
+  { flows }: TraceContent,
   tracks: readonly Track[],
   before: number,
   scale: Scale,
@@ -167,7 +166,7 @@ function arrows(
   });
 }
 
-function legend(y: number, { ranges }: TraceData): string {
+function legend(y: number, { ranges }: TraceContent): string {
   const entries = [
     ['kernel', 'fill="#777777"'],
     ['copy, fill, read, write', 'fill="#777777" fill-opacity="0.55"'],

@@ -5,23 +5,14 @@ import type {
   CaptureMark,
   HostRange,
   MemorySample,
+  TraceContent,
   TraceFlow,
   TraceLosses,
   TraceSpan,
 } from './trace-span.js';
 
-/** What a trace consists of. */
-export interface TraceContent {
-  readonly spans: readonly TraceSpan[];
-  readonly flows?: readonly TraceFlow[];
-  readonly ranges?: readonly HostRange[];
-  readonly captures?: readonly CaptureMark[];
-  readonly memory?: readonly MemorySample[];
-  readonly losses?: TraceLosses;
-}
-
 /** What ran between `start` and `stop`, in order of the start. */
-export class TraceData {
+export class TraceData implements TraceContent {
   readonly spans: readonly TraceSpan[];
   /** Waits between streams. */
   readonly flows: readonly TraceFlow[];
@@ -31,7 +22,8 @@ export class TraceData {
   readonly memory: readonly MemorySample[];
   readonly losses: TraceLosses;
 
-  constructor(content: TraceContent) {
+  /** Everything but spans may be left out. */
+  constructor(content: Partial<TraceContent> & Pick<TraceContent, 'spans'>) {
     this.spans = content.spans;
     this.flows = content.flows ?? [];
     this.ranges = content.ranges ?? [];

@@ -68,3 +68,13 @@ export interface TraceLosses {
   /** By how much the device's clock ran ahead of the host's between start and stop. */
   readonly driftNs: number;
 }
+
+/** What a trace consists of. */
+export interface TraceContent {
+  readonly spans: readonly TraceSpan[];
+  readonly flows: readonly TraceFlow[];
+  readonly ranges: readonly HostRange[];
+  readonly captures: readonly CaptureMark[];
+  readonly memory: readonly MemorySample[];
+  readonly losses: TraceLosses;
+}

@@ -80,30 +80,37 @@ Ref<Ticket> EventTrace::timed_mark(Stream& stream) {
 
 Ref<Ticket> EventTrace::enqueue(Stream& stream, Ref<Work> work) {
   Span span = span_of(*work, stream.display_name());
+  work->traced = 0;  // not by the backend, too
   Ref<Ticket> begin = timed_mark(stream);
   Ref<Ticket> ticket = stream.runtime().backend().enqueue(stream, std::move(work));
-  expect(std::move(span), std::move(begin), timed_mark(stream));
+  expect(stream, std::move(span), std::move(begin));
   if (pairs_.size() % kCollectEvery == 0) collect(stream.runtime());
   return ticket;
 }
 
 // The operation is submitted: what fails here costs a span, nothing else.
-void EventTrace::expect(Span span, Ref<Ticket> begin, Ref<Ticket> end) {
-  pairs_.push_back({std::move(span), std::move(begin), std::move(end)});
+void EventTrace::expect(Stream& stream, Span span, Ref<Ticket> begin) noexcept {
+  try {
+    pairs_.push_back({std::move(span), std::move(begin), timed_mark(stream)});
+  } catch (const std::exception&) {
+    stream.runtime().trace().lose();
+  }
 }
 
-Status EventTrace::launch(Stream& stream, Exec& exec, Ref<Ticket>& ticket) {
+Status EventTrace::launch(Stream& stream, Exec& exec, bool& launched) {
   Runtime& runtime = stream.runtime();
-  if (runtime.trace().mode() == TraceMode::kGraph) return launch_copy(stream, exec, ticket);
+  if (runtime.trace().mode() == TraceMode::kGraph) return launch_copy(stream, exec, launched);
   Span span =
       span_of_launch(exec.graph(), stream.display_name(), exec.traced, exec.launches() + 1);
+  exec.traced = 0;
   Ref<Ticket> begin = timed_mark(stream);
-  ticket = runtime.backend().launch(stream, exec);
-  expect(std::move(span), std::move(begin), timed_mark(stream));
+  exec.last_launch = runtime.backend().launch(stream, exec);
+  launched = true;
+  expect(stream, std::move(span), std::move(begin));
   return {};
 }
 
-Status EventTrace::launch_copy(Stream& stream, Exec& exec, Ref<Ticket>& ticket) {
+Status EventTrace::launch_copy(Stream& stream, Exec& exec, bool& launched) {
   Runtime& runtime = stream.runtime();
   collect(runtime);
   Ref<TracedCopy> copy;
@@ -116,13 +123,14 @@ Status EventTrace::launch_copy(Stream& stream, Exec& exec, Ref<Ticket>& ticket) 
   replays_.push_back({copy, exec.traced, exec.launches() + 1});
   copy->exec->last_launch = exec.last_launch;
   try {
-    ticket = runtime.backend().launch(stream, *copy->exec);
+    exec.last_launch = runtime.backend().launch(stream, *copy->exec);
+    launched = true;
+    copy->exec->last_launch = nullptr;
+    copy->running = timed_mark(stream);
   } catch (...) {
     replays_.pop_back();
-    throw;
+    if (!launched) throw;
   }
-  copy->running = ticket;
-  copy->exec->last_launch = nullptr;
   return {};
 }
 

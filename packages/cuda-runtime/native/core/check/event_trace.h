@@ -24,9 +24,9 @@ class EventTrace {
 
   /// The operation between two events.
   Ref<Ticket> enqueue(Stream& stream, Ref<Work> work);
-  /// The launch between two events, or a traced copy of it, as the trace's mode says. Null: all
-  /// copies are busy, and nothing was launched.
-  Status launch(Stream& stream, Exec& exec, Ref<Ticket>& ticket);
+  /// The launch between two events, or a traced copy of it, as the trace's mode says. `launched` stays
+  /// false when all copies are under way.
+  Status launch(Stream& stream, Exec& exec, bool& launched);
 
  private:
   struct Pair {
@@ -44,10 +44,10 @@ class EventTrace {
     int64_t ns = 0;
   };
   static Status measure_base(Runtime& runtime, Base& base);
-  Status launch_copy(Stream& stream, Exec& exec, Ref<Ticket>& ticket);
+  Status launch_copy(Stream& stream, Exec& exec, bool& launched);
   Status free_copy(Exec& exec, Ref<TracedCopy>& copy);
   Ref<Ticket> timed_mark(Stream& stream);
-  void expect(Span span, Ref<Ticket> begin, Ref<Ticket> end);
+  void expect(Stream& stream, Span span, Ref<Ticket> begin) noexcept;
   /// Adds the spans of what is complete.
   void collect(Runtime& runtime);
   void collect_replay(Runtime& runtime, const Replay& replay);

@@ -53,13 +53,13 @@ Status Exec::submit(Stream& stream) {
   Trace& trace = runtime.trace();
   traced = trace.is_on() ? trace.submit(stream.trace_point) : 0;
   if (traced != 0 && trace.mode() == TraceMode::kGraph) trace.note_graph(*graph_);
-  Ref<Ticket> ticket;
   if (traced != 0 && runtime.event_trace().is_on()) {
-    Status status = runtime.event_trace().launch(stream, *this, ticket);
-    if (!status.ok()) return status;
+    bool launched = false;
+    Status status = runtime.event_trace().launch(stream, *this, launched);
     traced = 0;
+    if (!status.ok() || launched) return status;
   }
-  last_launch = ticket ? std::move(ticket) : runtime.backend().launch(stream, *this);
+  last_launch = runtime.backend().launch(stream, *this);
   return {};
 }
 

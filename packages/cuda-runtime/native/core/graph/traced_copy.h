@@ -22,7 +22,7 @@ struct TimedNode {
 struct TracedCopy : public RefCounted {
   Ref<Exec> exec;
   std::vector<TimedNode> timed;
-  Ref<Ticket> running;  // its last launch, until that was read
+  Ref<Ticket> running;  // behind its last launch, until that was read
 };
 
 /// The graph with event-record nodes inserted; `timed` says which event belongs to which node.

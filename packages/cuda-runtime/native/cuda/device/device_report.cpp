@@ -56,6 +56,8 @@ void Device::write_statistics(core::JsonWriter& json) const {
   json.field("bytesCached", reserved > used ? reserved - used : 0);
   json.field("stagingBytes", staging_.reserved());
   json.field("reaperQueue", reaper_.waiting());
+  json.key("waiterLatency");
+  waiter_.latency().write(json);
 }
 
 }  // namespace cuda_runtime::cuda

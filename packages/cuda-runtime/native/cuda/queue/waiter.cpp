@@ -88,6 +88,8 @@ void Waiter::refresh() {
 // True when something was over.
 bool Waiter::round() {
   refresh();
+  const int64_t look_ns = core::now_ns();
+  const bool is_awaited = demands.load() > 0;
   Reaped reaped;
   std::vector<Ref<Queue>> idle;
   for (const Ref<Queue>& queue : seen_queues_) {
@@ -108,13 +110,16 @@ bool Waiter::round() {
     }
     changed_ = true;
   }
+  const bool found = !reaped.empty() || !reached.empty();
+  if (found && is_awaited) latency_.add(look_ns - last_look_ns_);
+  last_look_ns_ = look_ns;
   // Locks are free now: releasing work may free memory, and a notice may wake JavaScript.
   for (InFlight& item : reaped) {
     if (item.mark) item.mark->settle();
     item = {};
   }
   for (const Ref<Mark>& mark : reached) mark->settle();
-  return !reaped.empty() || !reached.empty();
+  return found;
 }
 
 void Waiter::rest(uint32_t idle_rounds) {
@@ -122,6 +127,7 @@ void Waiter::rest(uint32_t idle_rounds) {
   resting_.store(true);
   if (queues_.empty() && marks_.empty()) {
     while (queues_.empty() && marks_.empty()) arrived_.wait(mutex_);
+    last_look_ns_ = core::now_ns();
   } else if (!hurried_.load()) {
     const bool is_urgent = demands.load() > 0 && idle_rounds < 200;
     const int64_t longest = is_urgent ? kShortRestNs : kLongRestNs;

@@ -7,6 +7,7 @@
 
 #include "core/base/mutex.h"
 #include "core/base/ref.h"
+#include "core/check/latency_histogram.h"
 
 namespace cuda_runtime::cuda {
 
@@ -27,6 +28,9 @@ class Waiter {
   void hurry();
   /// Notices that marks hold; the waiter rests little while there are any.
   std::atomic<int64_t> demands{0};
+  /// For each look that found something while somebody waited: how long ago the look before was, so
+  /// at most how late it is.
+  const core::LatencyHistogram& latency() const { return latency_; }
 
  private:
   void start();
@@ -47,6 +51,8 @@ class Waiter {
   std::vector<core::Ref<Mark>> seen_marks_;
   std::atomic<bool> hurried_{false};
   std::atomic<bool> resting_{false};
+  core::LatencyHistogram latency_;
+  int64_t last_look_ns_ = 0;  // of the thread alone
 };
 
 }  // namespace cuda_runtime::cuda

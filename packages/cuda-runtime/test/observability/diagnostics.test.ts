@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process';
+import { channel } from 'node:diagnostics_channel';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, expect, test } from 'vitest';
+import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
+
+let t: TestRuntime | undefined;
+afterEach(() => t?.runtime.dispose());
+
+test('guards are counted by rule and published; captures are published', async () => {
+  t = await openTestRuntime();
+  const main = t.device.createStream({ name: 'main' });
+  const heard: unknown[] = [];
+  const listen = (message: unknown) => void heard.push(message);
+  for (const name of ['guard', 'capture']) channel(`cuda-runtime:${name}`).subscribe(listen);
+  main.beginCapture();
+  const id = main.captureId;
+  expect(() => main.isIdle()).toThrow('querying a stream is not possible');
+  expect(() => main.isIdle()).toThrow();
+  expect(() => t?.device.synchronizeSync()).toThrow();
+  main.endCapture().dispose();
+  for (const name of ['guard', 'capture']) channel(`cuda-runtime:${name}`).unsubscribe(listen);
+  const stream = `main#${main.id}`;
+  const guard = { code: 'CRT_CAPTURE_UNSUPPORTED', captureId: id };
+  expect(heard).toMatchObject([
+    { phase: 'begin', stream, captureId: id },
+    { ...guard, rule: 'CU01', api: 'stream.isIdle', stream },
+    { ...guard, rule: 'CU01' },
+    { ...guard, rule: 'CU02', api: 'device.synchronizeSync' },
+    { phase: 'end', stream, captureId: id },
+  ]);
+  expect(t.runtime.stats()).toMatchObject({
+    guardRefusals: { CU01: 2, CU02: 1 },
+    updateFailures: {},
+    droppedNotifications: 0,
+    replays: 0,
+  });
+});
+
+test('L3: a forgotten object is published, and warned of with label and creation stack', async () => {
+  const script = `
+    import { channel } from 'node:diagnostics_channel';
+    import { open } from './src/index.ts';
+    channel('cuda-runtime:leak').subscribe(({ what, stack }) => {
+      console.log('published', what, typeof stack);
+    });
+    process.on('warning', ({ name, code, message, detail }) => {
+      console.log('warned', name, code, message, detail.includes('forget'));
+      clearInterval(timer);
+    });
+    const runtime = await open({ backend: 'cpu' });
+    function forget() {
+      runtime.device().alloc(64, { label: 'weights' });
+    }
+    forget();
+    const timer = setInterval(() => gc(), 5);
+  `;
+  const options = ['--expose-gc', '--import', 'tsx', '--conditions=@altstream/source'];
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [...options, '--input-type=module', '--eval', script],
+    {
+      cwd: fileURLToPath(new URL('../..', import.meta.url)),
+      env: { ...process.env, CRT_WARN_LEAKS: '1', NODE_NO_WARNINGS: '1' },
+      timeout: 30_000,
+    },
+  );
+  expect(stdout).toBe(
+    'published buffer weights string\n' +
+      'warned CudaRuntimeLeak CRT_LEAK buffer weights was collected undisposed true\n',
+  );
+});
