@@ -151,6 +151,7 @@ Ref<Ticket> CpuBackend::enqueue(Stream& stream, Ref<Work> work) {
     operation->notices.push_back({work->sink, work->token, "stream.read"});
   }
   operation->is_kernel = work->kind == WorkKind::kKernel;
+  if (work->traced != 0 && !is_notify) runtime_->trace().begun(work->traced);
   const bool demanded = is_notify || work->kind == WorkKind::kRead;
   operation->work = std::move(work);
   append(stream, operation, nullptr);
@@ -253,6 +254,7 @@ Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
     record->timing = true;
     launch.records.emplace_back(node, std::move(record));
   }
+  if (launch.traced != 0) runtime_->trace().begun(launch.traced);
   const auto records = launch.records;  // the launch may end in the meantime
   append(stream, operation, exec.last_launch.get());
   for (const auto& [node, record] : records) {

@@ -268,7 +268,7 @@ Task Scheduler::start_graph(Operation& operation) {
 }
 
 Task Scheduler::finish_graph(Operation& launch) {
-  if (launch.launch->traced != 0 && !launch.launch->traces_nodes) trace_launch(launch);
+  if (launch.launch->traced != 0) trace_launch(launch);
   Outcome outcome;
   {
     LockGuard lock(mutex_);
@@ -328,10 +328,13 @@ void Scheduler::trace_work(const Work& work, KernelCall& call) {
   } catch (const std::bad_alloc&) {
     trace_.lose();
   }
+  if (call.plan == nullptr) trace_.ended(work.traced);
 }
 
 void Scheduler::trace_launch(const Operation& operation) {
   const GraphLaunch& launch = *operation.launch;
+  trace_.ended(launch.traced);
+  if (launch.traces_nodes) return;
   try {
     core::Span span = core::span_of_launch(launch.plan->graph, operation.stream->display_name(),
                                            launch.traced, launch.number);

@@ -99,6 +99,7 @@ void Trace::set(TraceMode mode) {
   recorded_ = {};
   lost_.store(0);
   first_ = operations_ + 1;
+  running_ = 0;
   mode_.store(mode, std::memory_order_relaxed);
 }
 
@@ -111,6 +112,16 @@ uint64_t Trace::submit(TracePoint& point) {
   point.waits.clear();
   point.last = operation;
   return operation;
+}
+
+void Trace::begun(uint64_t operation) {
+  LockGuard lock(mutex_);
+  if (is_on() && operation >= first_) ++running_;
+}
+
+void Trace::ended(uint64_t operation) {
+  LockGuard lock(mutex_);
+  if (is_on() && operation >= first_) --running_;
 }
 
 void Trace::add(Span span) {
@@ -142,11 +153,12 @@ void Trace::sample_memory(bool is_host, uint64_t bytes_in_use) {
   }
 }
 
-Status Trace::take(const TraceLosses& losses, std::string& text) {
+Status Trace::take(TraceLosses losses, std::string& text) {
   Recorded recorded;
   {
     LockGuard lock(mutex_);
     std::swap(recorded, recorded_);
+    losses.running += running_;
   }
   const uint64_t lost = lost_.exchange(0);
   if (lost > 0) {

@@ -72,6 +72,9 @@ class Trace {
 
   /// A number for an operation that follows the point, which moves there. Never 0.
   uint64_t submit(TracePoint& point);
+  /// For backends that add spans themselves: a traced operation is submitted, or is over.
+  void begun(uint64_t operation);
+  void ended(uint64_t operation);
   /// Spans of operations submitted before the trace was started are not wanted.
   void add(Span span);
   /// The edges of a graph that cross streams, once per graph.
@@ -80,7 +83,7 @@ class Trace {
   /// A span was lost, since there was no memory for it; `take` will say so.
   void lose() { lost_.fetch_add(1, std::memory_order_relaxed); }
   /// JSON of all that was recorded; clears it. An error when spans were lost.
-  Status take(const TraceLosses& losses, std::string& json);
+  Status take(TraceLosses losses, std::string& json);
 
  private:
   struct Flow {
@@ -105,6 +108,7 @@ class Trace {
   Mutex mutex_;
   uint64_t operations_ = 0;
   uint64_t first_ = 1;
+  uint64_t running_ = 0;
   Recorded recorded_;
 };
 
