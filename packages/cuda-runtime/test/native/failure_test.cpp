@@ -126,10 +126,10 @@ int64_t settled(Fixture& fixture, Kind kind, int64_t expected) {
   return fixture.runtime->live().of(kind);
 }
 
-void fail_each_allocation(const std::string& cpu) {
+void fail_each_allocation(const std::string& cpu, bool by_events = false) {
   Fixture fixture(options(cpu));
   Program program(fixture);
-  fixture.runtime->trace().enable(true);
+  OK(fixture.runtime->start_trace(TraceMode::kGraph, by_events));
   CHECK(program.run() && program.value == 57);
   int64_t failed = 1;
   int64_t position = 0;
@@ -139,10 +139,13 @@ void fail_each_allocation(const std::string& cpu) {
     failed = restore_memory();
     if (good) CHECK(program.value == 57);
     std::string spans;
-    const Status traced = fixture.runtime->trace().take(spans);
+    const Status traced = fixture.runtime->stop_trace(spans);
     CHECK(traced.ok() || traced.fault().code == "CRT_OOM");
+    OK(fixture.runtime->start_trace(TraceMode::kGraph, by_events));
     CHECK(program.run() && program.value == 57);  // as if nothing had been
   }
+  std::string rest;
+  OK(fixture.runtime->stop_trace(rest));
   CHECK_WITH(position > 50 && position < 5000, std::to_string(position));
   CHECK(settled(fixture, Kind::kBuffer, 2) == 2);
   CHECK(settled(fixture, Kind::kExec, 0) == 0);
@@ -153,6 +156,10 @@ void fail_each_allocation(const std::string& cpu) {
 
 TEST("failures: any one allocation of a program may fail") { fail_each_allocation(""); }
 
+TEST("failures: any one allocation of a program that is traced by events may fail") {
+  fail_each_allocation("", true);
+}
+
 TEST("failures: any one allocation may fail with the race checker and poison") {
   fail_each_allocation("\"raceCheck\":true,\"poison\":true");
 }
@@ -162,7 +169,7 @@ TEST("failures: what is in flight completes without any memory; its reads fail")
   const Ref<Stream> stream = fixture.stream("main");
   const Ref<Buffer> y = fixture.buffer(4096, "y");
   auto sink = make_ref<Sink>();
-  fixture.runtime->trace().enable(true);
+  OK(fixture.runtime->start_trace(TraceMode::kGraph, false));
   OK(fixture.spin(*stream, 20'000));
   for (int i = 0; i < 50; ++i) OK(fixture.fill(*stream, y, i));
   OK(read(*stream, {y, 0}, 4096, sink, 1));
@@ -176,8 +183,7 @@ TEST("failures: what is in flight completes without any memory; its reads fail")
   }
   CHECK(restore_memory() > 0);
   std::string spans;
-  CHECK(number(fixture.runtime->trace().take(spans)) == 2);  // lost spans are not kept quiet
-  OK(fixture.runtime->trace().take(spans));
+  CHECK(number(fixture.runtime->stop_trace(spans)) == 2);  // lost spans are not kept quiet
   CHECK(fixture.ints(*stream, y)[0] == 49);
 }
 

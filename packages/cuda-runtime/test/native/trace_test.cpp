@@ -1,4 +1,7 @@
 // Traces: times by events, traced copies of graphs, what is lost.
+#include <chrono>
+#include <thread>
+
 #include "core/graph/traced_copy.h"
 #include "fixture.h"
 #include "runner.h"
@@ -162,6 +165,10 @@ TEST("a trace that nobody stops keeps nothing alive once the last handle is gone
     exec = nullptr;
     CHECK(fixture.runtime->live().of(Kind::kGraph) > 0);
     fixture.runtime->on_handle_released();
+    // The launch is released on the thread that ran it, an instant after it is over.
+    for (int i = 0; i < 2000 && fixture.runtime->live().of(Kind::kGraph) > 0; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
     graphs = fixture.runtime->live().of(Kind::kGraph);
     CHECK(!fixture.runtime->trace().is_on());
   }

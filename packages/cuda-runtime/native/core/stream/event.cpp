@@ -55,12 +55,13 @@ Status Event::record(Stream& stream, bool external) {
   }
   MarkRequest request;
   request.timing = timing_;
+  std::vector<uint64_t> sources;
+  if (runtime_->trace().is_on()) sources = stream.trace_point.sources();
   ticket = runtime_->backend().mark(stream, request);
   runtime_->races().marked(stream, *ticket);
   sequence = nullptr;
   snapshot.clear();
-  trace_sources.clear();
-  if (runtime_->trace().is_on()) trace_sources = stream.trace_point.sources();
+  trace_sources = std::move(sources);
   return {};
 }
 
