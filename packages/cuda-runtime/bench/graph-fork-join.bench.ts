@@ -50,7 +50,8 @@ async function longRows(): Promise<readonly Row[]> {
   const long = (on: Stream) => spin(setup, on, kernelUs);
   using both = fork(long, long);
   const [one, two] = [await time(alone), await time(both)];
-  const right = one.us >= layers * kernelUs && two.us >= layers * kernelUs;
+  // The GPU's clock that the kernel looks at may advance in steps of a microsecond and more.
+  const right = Math.min(one.us, two.us) >= 0.95 * layers * kernelUs;
   const target = { what: 'both, of one alone', value: two.us / one.us, most: mostOverlap };
   const name = (what: string) => ({ what, layers, kernelUs });
   return [

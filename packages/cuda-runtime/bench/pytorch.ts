@@ -12,15 +12,16 @@ export interface PyTorch {
 
 const script = fileURLToPath(new URL('peers/pytorch_graphs.py', import.meta.url));
 
-/** Runs one section of `peers/pytorch_graphs.py` on the same GPU; on the CPU there is nothing to compare. */
+/** Runs one section of `peers/pytorch_graphs.py` on the same GPU; CPUs and `--quick` runs have no peer. */
 export function pytorch(
   { runtime, isQuick }: BenchRuntime,
   section: string,
   ...sizes: readonly number[]
 ): PyTorch {
+  if (isQuick) return { status: 'not compared: --quick', us: {} };
   if (runtime.backend !== 'cuda')
     return { status: 'not compared: it has no graphs on a CPU', us: {} };
-  const args = [script, section, ...sizes.map(String), ...(isQuick ? ['--quick'] : [])];
+  const args = [script, section, ...sizes.map(String)];
   const { error, status, stdout, stderr } = spawnSync('python3', args, { encoding: 'utf8' });
   if (error) return { status: `missing: python3 does not start (${error.message})`, us: {} };
   if (status !== 0) {

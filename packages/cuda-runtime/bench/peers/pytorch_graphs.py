@@ -1,6 +1,6 @@
 """What PyTorch's CUDA streams, graphs and allocator take for the work that the benches beside it time.
 
-    python3 pytorch_graphs.py SECTION [SIZE ...] [--quick]
+    python3 pytorch_graphs.py SECTION [SIZE ...]
 
 Prints one line of JSON: {"status": version and GPU, "us": {key: median microseconds}}. Each section checks
 its results before it times. The tiny kernel is `x.add_(1)` on 16 int32, as in the benches.
@@ -15,6 +15,7 @@ import time
 import torch
 
 TINY = 16
+RUNS = 40
 
 
 def median_us(runs, items, run):
@@ -278,14 +279,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("section", choices=SECTIONS)
     parser.add_argument("sizes", nargs="*", type=int)
-    parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
     if not torch.cuda.is_available():
         print(json.dumps({"status": f"missing: PyTorch {torch.__version__} sees no GPU", "us": {}}))
         return
     warm_up()
     with torch.no_grad():
-        us = SECTIONS[given.section](given.sizes, 3 if given.quick else 40)
+        us = SECTIONS[given.section](given.sizes, RUNS)
     status = f"PyTorch {torch.__version__} on {torch.cuda.get_device_name()}"
     print(json.dumps({"status": status, "us": us}))
 
