@@ -234,7 +234,10 @@ export interface OnStream {
 
 /** Streams by role. The registry owns those it made; disposing one throws `NotOwnerError`. */
 export interface StreamRegistry {
-  /** Gets or makes. The same object for the same name and device. */
+  /**
+   * Gets or makes. The same object for the same name and device; only where the current stream is
+   * captured while that object takes part in another capture, one of its own for this capture.
+   */
   get(name: string, options?: { readonly device?: Device; readonly priority?: number }): Stream;
   /** Installs a stream that somebody else owns. */
   set(name: string, stream: Stream): void;

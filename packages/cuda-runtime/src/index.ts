@@ -50,6 +50,7 @@ export {
   type MappedFileOptions,
 } from './file/mapped-file.js';
 export type { CaptureMode, CaptureOptions } from './graph/capture-options.js';
+export { type CapturedOrRun, captureOrRun } from './graph/capture-or-run.js';
 export type { Graph, GraphJson } from './graph/graph.js';
 export type { GraphExec, LaunchTarget } from './graph/graph-exec.js';
 export type { GraphAccess, GraphEdge, GraphNode } from './graph/graph-node.js';

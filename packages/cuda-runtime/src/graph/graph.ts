@@ -55,7 +55,7 @@ export class Graph implements Disposable {
     const handle = hostRange('instantiate', () =>
       guarded(() => environment().binding.instantiate(native)),
     );
-    const exec = new GraphExec(handle, () => this.#home.currentStream(), this.#callbacks);
+    const exec = new GraphExec(handle, currentStreamOf(this.#home), this.#callbacks);
     try {
       this.#home.checkRaces();
     } catch (error) {
@@ -90,6 +90,12 @@ export class Graph implements Disposable {
   [Symbol.dispose](): void {
     this.dispose();
   }
+}
+
+// Made outside the class: closures of one function share what they capture, and an executable must
+// not keep its graph.
+function currentStreamOf(home: GraphHome): () => LaunchTarget {
+  return () => home.currentStream();
 }
 
 function parse(text: string): GraphJson {

@@ -7,6 +7,8 @@ import { NativeStream } from './stream.js';
 interface Entry {
   readonly stream: Stream;
   readonly priority: number | undefined;
+  /** Stands in while the stream takes part in another capture; made on demand. */
+  nested?: Entry;
 }
 
 /** Makes a stream that the runtime owns. */
@@ -42,7 +44,7 @@ export class NamedStreams implements StreamRegistry {
         hint: 'Ask with the same options, or use another name',
       });
     }
-    return known.stream;
+    return this.#outsideOtherCaptures(device, name, known).stream;
   }
 
   set(name: string, stream: Stream): void {
@@ -61,6 +63,19 @@ export class NamedStreams implements StreamRegistry {
     return [...new Set([...this.#entries.keys()].map((key) => key.slice(key.indexOf(':') + 1)))];
   }
 
+  // A capture inside another one gets a stream of its own: that of the outer capture would merge
+  // the two. Nested captures are sequential, so that one stream a level of nesting is enough.
+  #outsideOtherCaptures(device: Device, name: string, known: Entry): Entry {
+    const captureId = this.#runtime.currentStream(device).captureId;
+    let entry = known;
+    while (captureId !== undefined && isElsewhere(entry.stream, captureId)) {
+      const { priority } = entry;
+      entry.nested ??= { stream: this.#make(device, name, priority), priority };
+      entry = entry.nested;
+    }
+    return entry;
+  }
+
   #keyOf(api: string, device: Device, name: string): string {
     if (!this.#runtime.devices.includes(device)) {
       const isDevice = Number.isInteger(device?.index);
@@ -72,4 +87,9 @@ export class NamedStreams implements StreamRegistry {
     const detail = `\`name\` is ${given}, expected the role of the stream`;
     throw new ArgumentError({ api, detail });
   }
+}
+
+function isElsewhere(stream: Stream, captureId: bigint): boolean {
+  const own = stream.isDisposed ? undefined : stream.captureId;
+  return own !== undefined && own !== captureId;
 }
