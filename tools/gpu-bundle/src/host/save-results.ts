@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { probe } from '@altstream/cuda-runtime';
+import { gpus } from './gpus.js';
 import type { HostCommand } from './host-command.js';
 
 /** Writes `results` with the machine and the commit into the folder that was asked for, if one was. */
@@ -17,6 +18,7 @@ export async function saveResults(
     date: new Date().toISOString(),
     node: process.version,
     kernel: release(),
+    gpus: gpus(),
     backends: await probe(),
     results,
   };
