@@ -3,7 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HostCommand } from './host-command.js';
-import { projectArguments } from './projects.js';
+import { parityFiles } from './parity-files.js';
+import { projectArguments, projects } from './projects.js';
 import { requiredCuda } from './required-cuda.js';
 import { runVitest } from './run-vitest.js';
 import { readFindings, type SanitizerFindings } from './sanitizer-log.js';
@@ -60,7 +61,7 @@ function check(
       '--hookTimeout=600000',
       ...(command.flags.includes('-t') ? [] : ['-t', onCuda]),
       ...command.flags,
-      ...command.filters,
+      ...(command.filters.length > 0 ? command.filters : parityFiles(root, projects(root))),
     ],
     environment,
     under: [
