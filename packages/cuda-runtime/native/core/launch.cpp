@@ -157,7 +157,7 @@ Status allocate(Stream& stream, uint64_t bytes, std::string label, Ref<Buffer>& 
 Status allocate_host(Runtime& runtime, uint64_t bytes, Ref<Buffer>& buffer) {
   if (!runtime.options().guards) {
     LockGuard lock(runtime.mutex());
-    Status status = check_unsafe(runtime, "allocating pinned memory");
+    Status status = check_unsafe(runtime, "allocating pinned memory", "CU09");
     if (!status.ok()) return status;
   }
   return runtime.allocate(bytes, "host", true, buffer);
