@@ -11,6 +11,8 @@ const barHeight = 20;
 const top = 44;
 const legendHeight = 30;
 const mostArrows = 200;
+const mostHostRows = 3;
+const leastText = 36;
 
 interface Row {
   readonly label: string;
@@ -67,7 +69,7 @@ function rowsOfTracks(tracks: readonly Track[], before: number, scale: Scale): r
   });
 }
 
-// Ranges of a thread nest: a row for each depth.
+// Ranges of a thread nest: a row for each depth, but not for the deepest.
 function rowsOfHost(ranges: readonly HostRange[], scale: Scale): readonly Row[] {
   const open: HostRange[] = [];
   const rows: { label: string; y: number; bars: string }[] = [];
@@ -76,6 +78,7 @@ function rowsOfHost(ranges: readonly HostRange[], scale: Scale): readonly Row[] 
   for (const range of ranges.toSorted(order)) {
     for (let outer = open.at(-1); outer && !contains(outer, range); outer = open.at(-1)) open.pop();
     const depth = open.push(range) - 1;
+    if (depth >= mostHostRows) continue;
     const y = top + depth * rowHeight;
     rows[depth] ??= { label: depth === 0 ? 'host' : '', y, bars: '' };
     rows[depth].bars += drawBar(range, y, 'fill="#dddddd" stroke="#999999"', range.name, scale);
@@ -119,7 +122,7 @@ function drawBar(
 ): string {
   const x = scale(startNs);
   const wide = Math.max(0.7, scale(endNs) - x);
-  const text = escapeXml(clip(name, wide - 6));
+  const text = wide < leastText ? '' : escapeXml(clip(name, wide - 6));
   const words = text ? `<text x="${(x + 3).toFixed(2)}" y="${y + 14}">${text}</text>` : '';
   return (
     `<g><title>${escapeXml(`${facts} · ${formatTime(endNs - startNs)}`)}</title>` +
@@ -179,9 +182,9 @@ function legend(y: number, { ranges }: TraceContent): string {
     const part =
       `<rect x="${x}" y="${y - 9}" width="16" height="10" ${style}/>` +
       `<text x="${x + 22}" y="${y}">${label}</text>`;
-    x += 40 + label.length * 6.2;
+    x += 40 + Math.round(label.length * 6.2);
     return part;
   });
-  const arrow = `<line x1="${x.toFixed(1)}" y1="${y - 4}" x2="${(x + 16).toFixed(1)}" y2="${y - 4}" stroke="#444444" marker-end="url(#wait)"/>`;
-  return `<g>${parts.join('')}${arrow}<text x="${(x + 22).toFixed(1)}" y="${y}">wait</text></g>`;
+  const arrow = `<line x1="${x}" y1="${y - 4}" x2="${x + 16}" y2="${y - 4}" stroke="#444444" marker-end="url(#wait)"/>`;
+  return `<g>${parts.join('')}${arrow}<text x="${x + 22}" y="${y}">wait</text></g>`;
 }
