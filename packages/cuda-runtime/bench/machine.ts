@@ -29,13 +29,14 @@ export function driverVersion(runtime: Runtime): string | undefined {
   return output('nvidia-smi', query)?.split('\n')[0];
 }
 
-/** With a plus if sources differ from it. A bundle has no git and hands its commit on. */
+/** With a plus if sources differ from it. A bundle has no sources under git and hands its commit on. */
 export function commit(): string {
+  const given = process.env['ALTSTREAM_COMMIT'];
+  if (given) return given;
   const sources = ['src', 'native', ':(glob)bench/*.ts'];
   const changed = output('git', ['status', '--porcelain', '-uno', '--', ...sources]);
   const head = output('git', ['rev-parse', '--short', 'HEAD']);
-  if (head === undefined) return process.env['ALTSTREAM_COMMIT'] ?? 'unknown';
-  return `${head}${changed === '' ? '' : '+'}`;
+  return head === undefined ? 'unknown' : `${head}${changed === '' ? '' : '+'}`;
 }
 
 function output(command: string, args: readonly string[]): string | undefined {

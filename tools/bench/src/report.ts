@@ -80,14 +80,16 @@ function deviceName(runtime: Runtime): string {
   return `${cpus()[0]?.model ?? 'cpu'} ${limits.cpuLevel} x${threadsOf(runtime)}`;
 }
 
-/** The commit, with a plus if sources differ from it; a bundle has no git and hands its own on. */
+/** The commit, with a plus if sources differ from it; a bundle hands its own on. */
 function commitOf(folder: URL): string {
+  const given = process.env['ALTSTREAM_COMMIT'];
+  if (given) return given;
   const sources = [':(top)packages/*/src', ':(top)packages/*/native', '.', ':(exclude)results'];
   try {
     const changed = git(folder, ['status', '--porcelain', '-uno', '--', ...sources]);
     return `${git(folder, ['rev-parse', '--short', 'HEAD'])}${changed === '' ? '' : '+'}`;
   } catch {
-    return process.env['ALTSTREAM_COMMIT'] ?? 'unknown';
+    return 'unknown';
   }
 }
 
