@@ -3,38 +3,56 @@ import { channel } from 'node:diagnostics_channel';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
+import { Completions } from '../../src/native/completions.js';
+import { onEachBackend } from '../makers/each-backend.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
-let t: TestRuntime | undefined;
-afterEach(() => t?.runtime.dispose());
+onEachBackend((backend) => {
+  let t: TestRuntime;
+  afterEach(() => t.runtime.dispose());
 
-test('guards are counted by rule and published; captures are published', async () => {
-  t = await openTestRuntime();
-  const main = t.device.createStream({ name: 'main' });
-  const heard: unknown[] = [];
-  const listen = (message: unknown) => void heard.push(message);
-  for (const name of ['guard', 'capture']) channel(`cuda-runtime:${name}`).subscribe(listen);
-  main.beginCapture();
-  const id = main.captureId;
-  expect(() => main.isIdle()).toThrow('querying a stream is not possible');
-  expect(() => main.isIdle()).toThrow();
-  expect(() => t?.device.synchronizeSync()).toThrow();
-  main.endCapture().dispose();
-  for (const name of ['guard', 'capture']) channel(`cuda-runtime:${name}`).unsubscribe(listen);
-  const stream = `main#${main.id}`;
-  const guard = { code: 'CRT_CAPTURE_UNSUPPORTED', captureId: id };
-  expect(heard).toMatchObject([
-    { phase: 'begin', stream, captureId: id },
-    { ...guard, rule: 'CU01', api: 'stream.isIdle', stream },
-    { ...guard, rule: 'CU01' },
-    { ...guard, rule: 'CU02', api: 'device.synchronizeSync' },
-    { phase: 'end', stream, captureId: id },
-  ]);
-  expect(t.runtime.stats()).toMatchObject({
-    guardRefusals: { CU01: 2, CU02: 1 },
-    updateFailures: {},
-    droppedNotifications: 0,
-    replays: 0,
+  test('guards are counted by rule and published; captures are published', async () => {
+    t = await openTestRuntime({ backend });
+    const main = t.device.createStream({ name: 'main' });
+    const heard: unknown[] = [];
+    const listen = (message: unknown) => void heard.push(message);
+    for (const name of ['guard', 'capture']) channel(`cuda-runtime:${name}`).subscribe(listen);
+    main.beginCapture();
+    const id = main.captureId;
+    expect(() => main.isIdle()).toThrow('querying a stream is not possible');
+    expect(() => main.isIdle()).toThrow();
+    expect(() => t.device.synchronizeSync()).toThrow();
+    main.endCapture().dispose();
+    for (const name of ['guard', 'capture']) channel(`cuda-runtime:${name}`).unsubscribe(listen);
+    const stream = `main#${main.id}`;
+    const guard = { code: 'CRT_CAPTURE_UNSUPPORTED', captureId: id };
+    expect(heard).toMatchObject([
+      { phase: 'begin', stream, captureId: id },
+      { ...guard, rule: 'CU01', api: 'stream.isIdle', stream },
+      { ...guard, rule: 'CU01' },
+      { ...guard, rule: 'CU02', api: 'device.synchronizeSync' },
+      { phase: 'end', stream, captureId: id },
+    ]);
+    expect(t.runtime.stats()).toMatchObject({
+      guardRefusals: { CU01: 2, CU02: 1 },
+      updateFailures: {},
+      droppedNotifications: 0,
+      replays: 0,
+    });
+  });
+
+  test('counters of threads are there where the backend has the threads', async () => {
+    t = await openTestRuntime({ backend });
+    await t.runtime.currentStream().synchronize();
+    const { reaperQueue, waiterLatency, executorThreads } = t.runtime.stats();
+    if (backend === 'cpu') {
+      expect([reaperQueue, waiterLatency]).toEqual([undefined, undefined]);
+      expect(executorThreads).toBeGreaterThan(0);
+      return;
+    }
+    expect(reaperQueue).toBeGreaterThanOrEqual(0);
+    expect(waiterLatency?.counts).toHaveLength((waiterLatency?.boundsUs.length ?? 0) + 1);
+    expect(waiterLatency?.counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
   });
 });
 
@@ -70,4 +88,20 @@ test('L3: a forgotten object is published, and warned of with label and creation
     'published buffer weights string\n' +
       'warned CudaRuntimeLeak CRT_LEAK buffer weights was collected undisposed true\n',
   );
+});
+
+test('a lost device is published for each call that meets it, and a dropped notification is counted', () => {
+  const heard: unknown[] = [];
+  const listen = (message: unknown) => void heard.push(message);
+  channel('cuda-runtime:deviceLost').subscribe(listen);
+  const completions = new Completions(() => undefined);
+  const fault = { code: 'CRT_DEVICE_LOST', api: 'stream.notify', number: 700, detail: 'lost' };
+  const called: string[] = [];
+  const token = completions.notify(() => called.push('called'), true);
+  completions.handle(token, JSON.stringify({ ...fault, hint: '', stream: '', captureId: '0' }));
+  completions.handle(token, '');
+  channel('cuda-runtime:deviceLost').unsubscribe(listen);
+  expect(heard).toEqual([{ api: 'stream.notify', number: 700, detail: 'lost' }]);
+  expect(called).toEqual([]);
+  expect([completions.droppedNotifications, completions.dropped]).toEqual([1, 1]);
 });
