@@ -1,4 +1,4 @@
-// Draws docs/trace.svg from docs/trace.json, a recorded trace: the picture is the same in every run.
+// Draws docs/trace.svg from trace.json, a recorded trace: the picture is the same in every run.
 //   tsx --conditions=@altstream/source bench/pictures/trace-pictures.ts [--record]
 // `--record` makes the recording anew: two branches of a graph, a programmatic pair, a copy.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,12 +14,14 @@ interface SavedTrace {
   readonly ranges: TraceData['ranges'];
 }
 
-/** Reads docs/trace.json. */
+/** Reads trace.json. */
 export function savedTrace(): TraceData {
-  const saved: SavedTrace = JSON.parse(readFileSync(new URL('trace.json', docs), 'utf8'));
+  const saved: SavedTrace = JSON.parse(
+    readFileSync(new URL('trace.json', import.meta.url), 'utf8'),
+  );
   const at = (index: number) => {
     const span = saved.spans[index];
-    if (!span) throw new RangeError(`docs/trace.json has no span ${index}`);
+    if (!span) throw new RangeError(`trace.json has no span ${index}`);
     return span;
   };
   const flows = saved.flows.map(([from, to]) => ({ from: at(from), to: at(to) }));
@@ -78,7 +80,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     let recorded = await record();
     // A busy machine may let the branches run in turn, or stop in between.
     for (let more = 30; more > 0 && !isClear(recorded); more -= 1) recorded = await record();
-    writeFileSync(new URL('trace.json', docs), `${JSON.stringify(recorded, null, 1)}\n`);
+    writeFileSync(new URL('trace.json', import.meta.url), `${JSON.stringify(recorded, null, 1)}\n`);
   }
   writeFileSync(new URL('trace.svg', docs), `${savedTrace().toSvg()}\n`);
 }

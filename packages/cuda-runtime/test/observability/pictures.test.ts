@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { savedTrace } from '../../bench/pictures/trace-pictures.js';
 import { chromeTraceFaults } from '../makers/check-chrome-trace.js';
 
-test('the picture in the docs is what the script draws', () => {
-  const picture = readFileSync(new URL('../../docs/trace.svg', import.meta.url), 'utf8');
+const drawn = new URL('../../docs/trace.svg', import.meta.url);
+
+// A bundle for another machine has no docs.
+test.skipIf(!existsSync(drawn))('the picture in the docs is what the script draws', () => {
+  const picture = readFileSync(drawn, 'utf8');
   expect(`${savedTrace().toSvg()}\n`).toBe(picture);
 });
 
