@@ -41,11 +41,12 @@ export function stopHostRecording(recording: HostRecording): void {
 export function hostRange<T>(name: string, body: () => T): T {
   if (!isWanted) return body();
   const startNs = nowNs();
-  if (hasTool) environment().binding.nvtxPush(name);
+  const tool = hasTool ? environment().binding : undefined;
+  tool?.nvtxPush(name);
   try {
     return body();
   } finally {
-    if (hasTool) environment().binding.nvtxPop();
+    tool?.nvtxPop();
     const range = { name, startNs, endNs: nowNs(), thread: threadId };
     for (const { ranges } of recordings) ranges.push(range);
   }
