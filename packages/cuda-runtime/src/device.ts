@@ -23,8 +23,10 @@ import type { Graph } from './graph/graph.js';
 import type { DeviceLimits } from './limits.js';
 import { NativeBuffer } from './memory/buffer.js';
 import { HostBuffer } from './memory/host-buffer.js';
+import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
+import { runTask } from './native/task.js';
 import { Event } from './stream/event.js';
 import type { QueueOptions } from './stream/pending-limit.js';
 import { NativeStream, type StreamTerms } from './stream/stream.js';
@@ -83,6 +85,11 @@ export class NativeDevice implements Device {
     return this.#adopt(handle, name, owner);
   }
 
+  /** @internal The wrapper of a stream that another thread made. */
+  adoptStream(handle: Handle, name: string): Stream {
+    return this.#adopt(handle, name, 'user');
+  }
+
   createEvent(options: { readonly timing?: boolean } = {}): Event {
     const timing = options.timing === true;
     const { binding } = environment();
@@ -101,15 +108,15 @@ export class NativeDevice implements Device {
   }
 
   async allocHost(bytes: number): Promise<HostBuffer> {
-    return this.allocHostSync(bytes);
+    checkBytes('device.allocHost', bytes);
+    const runtime = this.#runtime();
+    const { binding } = environment();
+    return HostBuffer.of(await runTask((token) => binding.allocHostAsync(runtime, bytes, token)));
   }
 
   allocHostSync(bytes: number): HostBuffer {
     checkBytes('device.allocHost', bytes);
-    const { handle, buffer } = guarded(() =>
-      environment().binding.allocHost(this.#runtime(), bytes),
-    );
-    return new HostBuffer(handle, buffer);
+    return HostBuffer.of(guarded(() => environment().binding.allocHost(this.#runtime(), bytes)));
   }
 
   capture(record: (stream: Stream) => void, options: CaptureOptions & OnStream = {}): Graph {

@@ -84,6 +84,9 @@ export {
   withAlt,
 } from './stream/fork-join.js';
 export type { QueuePolicy } from './stream/pending-limit.js';
+export { exportHandle } from './threads/export-handle.js';
+export type { ExportableKind, ExportableObjects } from './threads/exportable.js';
+export { importHandle } from './threads/import-handle.js';
 export type {
   CaptureMessage,
   DeviceLostMessage,
@@ -92,7 +95,7 @@ export type {
 } from './trace/diagnostics.js';
 export { type Nvtx, nvtx } from './trace/nvtx.js';
 export type { Overlap, SpanSelection } from './trace/overlap.js';
-export type { Trace, TraceOptions } from './trace/trace.js';
+export type { Trace, Trace, TraceOptions, TraceRecording } from './trace/trace.js';
 export { TraceData } from './trace/trace-data.js';
 export type {
   CaptureMark,
@@ -101,5 +104,6 @@ export type {
   TraceContent,
   TraceFlow,
   TraceLosses,
+  TraceSpan,
   TraceSpan,
 } from './trace/trace-span.js';

@@ -2,11 +2,13 @@ import { threadId } from 'node:worker_threads';
 import type { Runtime } from './contract.js';
 import { ArgumentError } from './errors/argument-error.js';
 import { BackendUnavailableError } from './errors/backend-unavailable-error.js';
+import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
 import { setLeakWarnings } from './native/record.js';
+import { runTask } from './native/task.js';
 import { type OpenOptions, type ResolvedOptions, resolveOptions } from './open-options.js';
-import { type BackendReport, probeSync } from './probe.js';
+import { type BackendReport, probe, probeSync } from './probe.js';
 import { NativeRuntime } from './runtime.js';
 import { readSettings } from './settings.js';
 import { attachTool } from './trace/host-ranges.js';
@@ -15,6 +17,11 @@ interface Shared {
   readonly runtime: Runtime;
   readonly key: string;
   count: number;
+}
+
+interface Choice {
+  readonly backend: 'cpu' | 'cuda';
+  readonly why: string;
 }
 
 const shared = new Map<string, Shared>();
@@ -27,27 +34,59 @@ let isolatedCount = 0;
  * @throws ArgumentError for other options than the open runtime has, BackendUnavailableError
  */
 export async function open(options: OpenOptions = {}): Promise<Runtime> {
-  return openSync(options);
+  const resolved = readOptions(options);
+  const choice = chooseBackend(resolved, await probe());
+  const known = reopen(choice, resolved);
+  if (known) return known;
+  const { binding } = environment();
+  const native = nativeOptions(resolved);
+  const handle = await runTask((token) => binding.openRuntimeAsync(choice.backend, native, token));
+  return share(choice, resolved, handle);
 }
 
 /** The same, blocking. */
 export function openSync(options: OpenOptions = {}): Runtime {
+  const resolved = readOptions(options);
+  const choice = chooseBackend(resolved, probeSync());
+  const known = reopen(choice, resolved);
+  if (known) return known;
+  const { binding } = environment();
+  const native = nativeOptions(resolved);
+  return share(
+    choice,
+    resolved,
+    guarded(() => binding.openRuntime(choice.backend, native)),
+  );
+}
+
+function readOptions(options: OpenOptions): ResolvedOptions {
   const settings = readSettings();
   setLeakWarnings(settings.warnLeaks);
   attachTool();
-  const resolved = resolveOptions(options, settings);
-  const { backend, why } = chooseBackend(resolved);
-  if (resolved.isolated) return openNew(backend, why, resolved, () => true);
-  return openShared(backend, why, resolved);
+  return resolveOptions(options, settings);
 }
 
-function openShared(backend: 'cpu' | 'cuda', why: string, options: ResolvedOptions): Runtime {
-  const key = JSON.stringify([options.device, options.queue, options.native]);
-  const known = shared.get(backend);
-  if (known) {
-    if (known.key !== key) throw otherOptions(backend, known.key, key);
-    known.count += 1;
-    return known.runtime;
+/** The runtime that this thread has open, if it may be shared. @throws ArgumentError */
+function reopen({ backend }: Choice, options: ResolvedOptions): Runtime | undefined {
+  const known = options.isolated ? undefined : shared.get(backend);
+  if (!known) return undefined;
+  const key = keyOf(options);
+  if (known.key !== key) throw otherOptions(backend, known.key, key);
+  known.count += 1;
+  return known.runtime;
+}
+
+/** The wrapper of a fresh native runtime. */
+function share(choice: Choice, options: ResolvedOptions, handle: Handle): Runtime {
+  const { backend } = choice;
+  if (options.isolated) {
+    return new NativeRuntime(handle, { ...choice, options, giveBack: () => true });
+  }
+  // While this one was opened another call may have been quicker.
+  if (shared.has(backend)) {
+    environment().binding.closeRuntime(handle);
+    const known = reopen(choice, options);
+    if (known) return known;
   }
   const giveBack = () => {
     const entry = shared.get(backend);
@@ -55,26 +94,21 @@ function openShared(backend: 'cpu' | 'cuda', why: string, options: ResolvedOptio
     shared.delete(backend);
     return true;
   };
-  const runtime = openNew(backend, why, options, giveBack);
-  shared.set(backend, { runtime, key, count: 1 });
+  const runtime = new NativeRuntime(handle, { ...choice, options, giveBack });
+  shared.set(backend, { runtime, key: keyOf(options), count: 1 });
   return runtime;
 }
 
-function openNew(
-  backend: 'cpu' | 'cuda',
-  why: string,
-  options: ResolvedOptions,
-  giveBack: () => boolean,
-): Runtime {
-  const { binding } = environment();
-  const separate = options.isolated ? { isolated: `${threadId}-${++isolatedCount}` } : {};
-  const native = JSON.stringify({ ...options.native, ...separate });
-  const handle = guarded(() => binding.openRuntime(backend, native));
-  return new NativeRuntime(handle, { backend, why, options, giveBack });
+function keyOf(options: ResolvedOptions): string {
+  return JSON.stringify([options.device, options.queue, options.native]);
 }
 
-function chooseBackend(options: ResolvedOptions): { backend: 'cpu' | 'cuda'; why: string } {
-  const reports = probeSync();
+function nativeOptions(options: ResolvedOptions): string {
+  const separate = options.isolated ? { isolated: `${threadId}-${++isolatedCount}` } : {};
+  return JSON.stringify({ ...options.native, ...separate });
+}
+
+function chooseBackend(options: ResolvedOptions, reports: readonly BackendReport[]): Choice {
   const find = (name: string) => reports.find(({ backend }) => backend === name);
   if (options.backend !== 'auto') {
     const report = find(options.backend);

@@ -1,6 +1,7 @@
 import { BackendUnavailableError } from './errors/backend-unavailable-error.js';
 import type { UnavailableReason } from './errors/unavailable-reason.js';
 import { environment } from './native/environment.js';
+import { runTextTask } from './native/task.js';
 
 /** Whether a backend can be used on this machine, and if not, why. */
 export interface BackendReport {
@@ -19,19 +20,28 @@ export interface BackendReport {
   readonly libc?: string;
 }
 
-/** Looks at both backends; never rejects. Starting the driver can take a tenth of a second. */
+/** Looks at both backends; never rejects. Starting the driver is left to another thread. */
 export async function probe(): Promise<readonly BackendReport[]> {
-  return probeSync();
-}
-
-/** The same, blocking. Never throws. */
-export function probeSync(): readonly BackendReport[] {
   try {
-    const reports = JSON.parse(environment().binding.probe()) as readonly BackendReport[];
-    return reports.map((report) => ({ ...report, napi: napiVersion() }));
+    const { binding } = environment();
+    return parseReports(await runTextTask((token) => binding.probeAsync(token)));
   } catch (error) {
     return unloadable(error);
   }
+}
+
+/** The same, blocking: starting the driver can take a tenth of a second. Never throws. */
+export function probeSync(): readonly BackendReport[] {
+  try {
+    return parseReports(environment().binding.probe());
+  } catch (error) {
+    return unloadable(error);
+  }
+}
+
+function parseReports(text: string): readonly BackendReport[] {
+  const reports = JSON.parse(text) as readonly BackendReport[];
+  return reports.map((report) => ({ ...report, napi: napiVersion() }));
 }
 
 function unloadable(error: unknown): readonly BackendReport[] {

@@ -17,6 +17,8 @@ import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { QueueOptions } from './stream/pending-limit.js';
 import { NativeStream } from './stream/stream.js';
 import { NamedStreams } from './stream/stream-registry.js';
+import { notCloneable } from './threads/not-cloneable.js';
+import { noteClosed, noteOpened } from './threads/open-runtimes.js';
 import { hostRange, wantsHostRanges } from './trace/host-ranges.js';
 import { NativeTrace } from './trace/trace.js';
 
@@ -31,12 +33,15 @@ export interface RuntimeOrigin {
 
 /** The one implementation of `Runtime`. */
 export class NativeRuntime implements Runtime {
+  /** Refuses structured clone, also of all that refers to the runtime. */
+  readonly cloning = notCloneable;
   readonly backend: 'cpu' | 'cuda';
   readonly devices: readonly NativeDevice[];
   readonly streams: StreamRegistry;
   readonly trace: NativeTrace;
   readonly #origin: RuntimeOrigin;
   readonly #modules = new Map<string, NativeModule>();
+  readonly #loading = new Map<string, Promise<Module>>();
   readonly #current: Stream[] = [];
   readonly #main = new Map<Device, Stream>();
   readonly #checksRaces: boolean;
@@ -54,6 +59,7 @@ export class NativeRuntime implements Runtime {
       ownDevice(devices, device).makeStream({ name, priority }, 'runtime');
     this.streams = new NamedStreams(this, make);
     this.trace = new NativeTrace(() => this.use('runtime.trace'));
+    noteOpened(this);
   }
 
   use(api: string): Handle {
@@ -118,9 +124,12 @@ export class NativeRuntime implements Runtime {
     const key = JSON.stringify(source);
     const known = this.#modules.get(key);
     if (known) return known;
-    const module = loadModule(this, source);
-    this.#modules.set(key, module);
-    return module;
+    let loading = this.#loading.get(key);
+    if (!loading) {
+      loading = this.#load(key, source).finally(() => this.#loading.delete(key));
+      this.#loading.set(key, loading);
+    }
+    return loading;
   }
 
   describe(): RuntimeReport {
@@ -166,6 +175,7 @@ export class NativeRuntime implements Runtime {
     const handle = this.#handle;
     this.#handle = 0;
     this.trace.release();
+    noteClosed(this);
     for (const module of this.#modules.values()) module.release();
     for (const device of this.devices) device.release();
     guarded(() => environment().binding.closeRuntime(handle));
@@ -173,6 +183,15 @@ export class NativeRuntime implements Runtime {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.dispose();
+  }
+
+  async #load(key: string, source: ModuleSource): Promise<Module> {
+    this.use('runtime.loadModule');
+    const module = await loadModule(this, source);
+    if (this.#handle === 0) module.release();
+    this.use('runtime.loadModule');
+    this.#modules.set(key, module);
+    return module;
   }
 
   #makeMain(device: Device): Stream {

@@ -12,6 +12,7 @@ namespace {
 
 /// Open runtimes by backend and options. Raw pointers: a runtime leaves when it ends.
 struct Registry {
+  Mutex opening;  // one at a time: starting a driver takes long, and the list must stay free
   Mutex mutex;
   std::map<std::string, Runtime*> open;
 };
@@ -19,6 +20,13 @@ struct Registry {
 Registry& registry() {
   static Registry* const instance = new Registry();
   return *instance;
+}
+
+Ref<Runtime> find_open(const std::string& key) {
+  LockGuard lock(registry().mutex);
+  const auto found = registry().open.find(key);
+  if (found == registry().open.end() || !found->second->try_retain()) return nullptr;
+  return adopt_ref(found->second);
 }
 
 }  // namespace
@@ -61,23 +69,16 @@ Status Runtime::open(const std::string& backend, const std::string& text, Ref<Ru
   // The environment may choose the level where the options do not.
   const char* level = std::getenv("CUDA_RUNTIME_CPU_LEVEL");
   const std::string key = backend + text + (level != nullptr ? level : "");
-  // Declared before the lock: a runtime that could not be completed takes it when it ends.
-  Ref<Runtime> opened;
-  Status status;
-  {
+  LockGuard opening(registry().opening);
+  Ref<Runtime> opened = find_open(key);
+  if (!opened) {
+    RuntimeOptions options;
+    Status status = RuntimeOptions::parse(text, options);
+    if (status.ok()) status = open_backend(backend, options, opened);
+    if (!status.ok()) return status;
     LockGuard lock(registry().mutex);
-    const auto found = registry().open.find(key);
-    if (found != registry().open.end() && found->second->try_retain()) {
-      opened = adopt_ref(found->second);
-    } else {
-      RuntimeOptions options;
-      status = RuntimeOptions::parse(text, options);
-      if (status.ok()) status = open_backend(backend, options, opened);
-      if (status.ok()) registry().open[key] = opened.get();
-    }
+    registry().open[key] = opened.get();
   }
-  if (!status.ok()) return status;
-  opened->handles_.fetch_add(1);
   runtime = std::move(opened);
   return {};
 }

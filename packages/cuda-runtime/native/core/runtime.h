@@ -58,6 +58,7 @@ class Runtime : public Record {
 
   Runtime(RuntimeOptions options, std::unique_ptr<Backend> backend);
   ~Runtime() override;
+  void on_handle_added() override { handles_.fetch_add(1); }
   void on_handle_released() override;
 
   /// The runtime opened with this backend and these options, a new one if there is none.

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "core/base/exported_records.h"
 #include "core/base/failure.h"
 #include "core/graph/capture.h"
 
@@ -124,6 +125,16 @@ bool CompletionQueue::take_staged(int64_t token, uint8_t* destination, uint64_t 
   return true;
 }
 
+bool CompletionQueue::take_text(int64_t token, std::string& text) {
+  core::LockGuard lock(mutex_);
+  const auto found = staged_.find(token);
+  if (found == staged_.end()) return false;
+  const core::StagedBytes& bytes = *found->second;
+  text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.bytes());
+  staged_.erase(found);
+  return true;
+}
+
 // The JSON of a fault for which its own thread had no memory.
 constexpr std::string_view kOutOfMemoryJson =
     R"({"code":"CRT_OOM","api":"completion","number":2,"detail":"the process has no memory left )"
@@ -160,6 +171,7 @@ void CompletionQueue::deliver(napi_env env, napi_value handler, void* context, v
 
 Environment::Environment(Napi::Env)
     : completions(core::make_ref<CompletionQueue>()),
+      tasks(core::make_ref<TaskResults>()),
       id_(next_environment.fetch_add(1)),
       thread_(std::this_thread::get_id()) {}
 
@@ -175,15 +187,28 @@ Napi::Value Environment::initialize(Napi::Env env, Napi::Function handler) {
   return memory;
 }
 
+core::Handle Environment::add(core::Ref<core::Record> record) {
+  if (record->kind() == core::Kind::kRuntime) {
+    runtimes.emplace_back(static_cast<core::Runtime*>(record.get()));
+  }
+  return core::HandleTable::instance().add(std::move(record), id_);
+}
+
+std::string Environment::export_record(core::Ref<core::Record> record) {
+  return core::ExportedRecords::instance().add(std::move(record), id_);
+}
+
 // The order of cuda-runtime.md L17.
 void Environment::end() {
   completions->close();
+  tasks->close();
   try {
     for (const core::Ref<core::Runtime>& runtime : runtimes) {
       core::LockGuard lock(runtime->mutex());
       core::abort_captures_of_thread(*runtime, thread_);
     }
     core::HandleTable::instance().remove_owner(id_);
+    core::ExportedRecords::instance().remove_owner(id_);
   } catch (const std::bad_alloc&) {
     // What is left stays alive: a leak, in a process without memory.
   }

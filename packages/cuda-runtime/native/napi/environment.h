@@ -13,6 +13,7 @@
 #include "core/base/mutex.h"
 #include "core/runtime.h"
 #include "core/stream/completion_sink.h"
+#include "napi/task_thread.h"
 
 namespace cuda_runtime::napi {
 
@@ -30,6 +31,8 @@ class CompletionQueue : public core::CompletionSink {
               core::Ref<core::Ticket> ticket) override;
   /// False when the token has no staged bytes of this size.
   bool take_staged(int64_t token, uint8_t* destination, uint64_t size);
+  /// The staged bytes of a token as text; false when there are none.
+  bool take_text(int64_t token, std::string& text);
 
  private:
   struct Item {
@@ -68,11 +71,12 @@ class Environment {
   static Environment& of(Napi::Env env) { return *env.GetInstanceData<Environment>(); }
 
   Napi::Value initialize(Napi::Env env, Napi::Function handler);
-  core::Handle add(core::Ref<core::Record> record) {
-    return core::HandleTable::instance().add(std::move(record), id_);
-  }
+  core::Handle add(core::Ref<core::Record> record);
+  /// A token by which another environment can have the record, while this one lives.
+  std::string export_record(core::Ref<core::Record> record);
 
   core::Ref<CompletionQueue> completions;
+  core::Ref<TaskResults> tasks;  // of this environment, on the task thread or over
   const uint32_t* block = nullptr;  // the command block
   // Array buffers of host buffers, to be detached when those are disposed.
   std::unordered_map<core::Handle, HostArray> host_arrays;

@@ -12,6 +12,8 @@ void export_memory(Napi::Object& exports);
 void export_kernel(Napi::Object& exports);
 void export_graph(Napi::Object& exports);
 void export_file(Napi::Object& exports);
+void export_tasks(Napi::Object& exports);
+void export_handles(Napi::Object& exports);
 
 using Method = Napi::Value (*)(const Napi::CallbackInfo&);
 

@@ -32,11 +32,15 @@ Napi::Value buffer_info(const Napi::CallbackInfo& info) {
 
 /// The array buffer is the memory itself; it keeps the record alive until it is collected, or until
 /// `release` detaches it.
-Napi::Value alloc_host(const Napi::CallbackInfo& info) {
+Napi::Value host_array(const Napi::CallbackInfo& info) {
   Arguments in(info);
-  const core::Ref<core::Runtime> runtime = in.record<core::Runtime>(0);
-  core::Ref<Buffer> buffer;
-  in.finish(core::allocate_host(*runtime, in.size(1, "bytes"), buffer));
+  const core::Ref<Buffer> buffer = in.memory(0);
+  auto& arrays = in.environment().host_arrays;
+  if (buffer->kind() != core::Kind::kHostBuffer || arrays.count(in.handle(0)) != 0) {
+    // V8 ends the process when two array buffers name the same memory.
+    in.finish(core::Status::argument("it is no host buffer, or has its array",
+                                     "Ask once for the array of a host buffer"));
+  }
   Napi::ArrayBuffer array;
   core::Ref<Buffer>* kept = nullptr;
   if (buffer->bytes() == 0) {
@@ -49,12 +53,16 @@ Napi::Value alloc_host(const Napi::CallbackInfo& info) {
         [](Napi::BasicEnv, void*, core::Ref<Buffer>* memory) { delete memory; }, kept);
     reference.release();  // the finalizer's now
   }
-  const core::Handle handle = in.environment().add(buffer);
-  in.environment().host_arrays.emplace(handle, HostArray{Napi::Weak(array), kept});
-  Napi::Object result = Napi::Object::New(info.Env());
-  result.Set("handle", Napi::Number::New(info.Env(), handle));
-  result.Set("buffer", array);
-  return result;
+  arrays.emplace(in.handle(0), HostArray{Napi::Weak(array), kept});
+  return array;
+}
+
+Napi::Value alloc_host(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const core::Ref<core::Runtime> runtime = in.record<core::Runtime>(0);
+  core::Ref<Buffer> buffer;
+  in.finish(core::allocate_host(*runtime, in.size(1, "bytes"), buffer));
+  return in.handle_of(buffer);
 }
 
 Napi::Value write(const Napi::CallbackInfo& info) {
@@ -116,6 +124,7 @@ void export_memory(Napi::Object& exports) {
   add_method<alloc>(exports, "alloc", "device.alloc");
   add_method<buffer_info>(exports, "bufferInfo", "buffer.info");
   add_method<alloc_host>(exports, "allocHost", "device.allocHost");
+  add_method<host_array>(exports, "hostArray", "device.allocHost");
   add_method<write>(exports, "write", "stream.write");
   add_method<read>(exports, "read", "stream.read");
   add_method<take_staged>(exports, "takeStaged", "stream.read");

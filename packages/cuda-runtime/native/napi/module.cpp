@@ -17,6 +17,8 @@ static Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   export_kernel(exports);
   export_graph(exports);
   export_file(exports);
+  export_tasks(exports);
+  export_handles(exports);
   return exports;
 }
 

@@ -51,7 +51,6 @@ Napi::Value open_runtime(const Napi::CallbackInfo& info) {
   Arguments in(info);
   core::Ref<Runtime> runtime;
   in.finish(Runtime::open(in.string(0), in.string(1), runtime));
-  in.environment().runtimes.push_back(runtime);
   return in.handle_of(runtime);
 }
 

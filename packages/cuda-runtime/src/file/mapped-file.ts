@@ -13,6 +13,7 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 
 /** Copies to memory that may go away meanwhile pass through buffers of this size. */
 const stagingBytes = 8 * 1024 * 1024;
@@ -47,6 +48,8 @@ export class MappedFile implements Disposable {
   readonly file: string;
   /** Size in bytes when it was opened. */
   readonly bytes: number;
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
   readonly #record: NativeRecord;
   #copies = 0;
   #isDisposed = false;

@@ -3,6 +3,7 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 import { hostRange } from '../trace/host-ranges.js';
 
 /** What a graph is launched on: a stream. */
@@ -16,6 +17,8 @@ const heldCallbacks = new WeakMap<GraphExec, object>();
 
 /** A graph that can be launched. Launches of one executable run one after the other. */
 export class GraphExec implements Disposable {
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
   readonly #record: NativeRecord;
   readonly #currentStream: () => LaunchTarget;
 
@@ -24,6 +27,11 @@ export class GraphExec implements Disposable {
     this.#record = new NativeRecord(this, handle, 'graph executable');
     this.#currentStream = currentStream;
     if (callbacks) heldCallbacks.set(this, callbacks);
+  }
+
+  /** @internal The native handle. @throws DisposedError */
+  use(api: string): Handle {
+    return this.#record.use(api);
   }
 
   /** How often it was launched. */

@@ -2,6 +2,7 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 import { hostRange } from '../trace/host-ranges.js';
 import { graphToDot } from './graph-dot.js';
 import { GraphExec, type LaunchTarget } from './graph-exec.js';
@@ -23,6 +24,8 @@ export interface GraphHome {
 
 /** A captured graph. Retains the memory, kernels and events that its nodes use. */
 export class Graph implements Disposable {
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
   readonly #record: NativeRecord;
   readonly #home: GraphHome;
   // Callbacks of `stream.notify` nodes live as long as the graph or an executable of it.

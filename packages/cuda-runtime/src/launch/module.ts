@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Kernel, Module, ModuleSource, Runtime } from '../contract.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
@@ -6,17 +6,20 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { runTask } from '../native/task.js';
 import { findManifest } from './find-artefacts.js';
 import { NativeKernel } from './kernel.js';
 import { type ManifestKernel, parseManifest } from './manifest.js';
 
 /** Finds, checks and loads a kernel package. @throws KernelImageError */
-export function loadModule(runtime: Runtime, source: ModuleSource): NativeModule {
+export async function loadModule(runtime: Runtime, source: ModuleSource): Promise<NativeModule> {
   const manifest = findManifest(source);
-  const text = readFileSync(manifest, 'utf8');
+  const text = await readFile(manifest, 'utf8');
   const described = parseManifest(text, manifest);
-  const handle = guarded(() =>
-    environment().binding.loadModule(runtime.use('runtime.loadModule'), text, dirname(manifest)),
+  const owner = runtime.use('runtime.loadModule');
+  const { binding } = environment();
+  const handle = await runTask((token) =>
+    binding.loadModuleAsync(owner, text, dirname(manifest), token),
   );
   return new NativeModule(runtime, manifest, handle, described);
 }

@@ -1,5 +1,8 @@
+import { fromNative } from '../errors/from-native.js';
 import type { Handle } from '../native/binding.js';
+import { environment } from '../native/environment.js';
 import { NativeRecord } from '../native/record.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 
 // By the memory itself, for calls that get a view of it.
 const owners = new WeakMap<ArrayBufferLike, HostBuffer>();
@@ -9,7 +12,20 @@ export class HostBuffer implements Disposable {
   readonly bytes: number;
   /** The memory itself; has length 0 after `dispose`. */
   readonly buffer: ArrayBuffer;
+  /** @internal Refuses structured clone; the memory's array can be cloned and transferred. */
+  readonly cloning = notCloneable;
   readonly #record: NativeRecord;
+
+  /** @internal The wrapper of a fresh record, which it takes over. */
+  static of(handle: Handle): HostBuffer {
+    const { binding } = environment();
+    try {
+      return new HostBuffer(handle, binding.hostArray(handle));
+    } catch (error) {
+      binding.release(handle);
+      throw fromNative(error);
+    }
+  }
 
   /** @internal Made by `device.allocHost`. */
   constructor(handle: Handle, buffer: ArrayBuffer) {

@@ -71,6 +71,9 @@ export interface NativeBinding {
   buildInfo(): string;
   /** JSON array of backend reports (`BackendReport` of the specification). Blocking. */
   probe(): string;
+  /** On the task thread; posts `token`, then `settleTask` ends it and `takeText` gives the report. */
+  probeAsync(token: number): void;
+  takeText(token: number): string;
   /** Called once per environment; the block and the handler live until the environment ends. */
   initialize(onCompletion: CompletionHandler): ArrayBuffer;
   /** Keeps the process alive while promises are outstanding. */
@@ -78,6 +81,10 @@ export interface NativeBinding {
 
   /** Opens a backend, or raises the count of the open one. `options` is JSON of `NativeOpenOptions`. */
   openRuntime(backend: string, options: string): Handle;
+  /** On the task thread; posts `token`, then `settleTask` gives the runtime. */
+  openRuntimeAsync(backend: string, options: string, token: number): void;
+  /** Ends a task whose token came: what it made, 0 when it failed. */
+  settleTask(token: number): Handle;
   /** Drops one count; the last one in an environment ends it. */
   closeRuntime(runtime: Handle): void;
   /** JSON of the runtime's report: level, threads, schedule, modules. */
@@ -87,6 +94,10 @@ export interface NativeBinding {
   /** JSON: name, uuid, sm, limits, priority range of one device. */
   deviceInfo(runtime: Handle, device: number): string;
 
+  /** A token by which another environment can have the record, once. */
+  exportHandle(record: Handle): string;
+  /** A handle of this environment; `kind` 0 = any. The record must belong to one of the runtimes. */
+  importHandle(token: string, kind: number, runtimes: readonly Handle[]): NativeImport;
   /** Drops this wrapper's reference to any record; never blocks. */
   release(handle: Handle): void;
 
@@ -126,7 +137,11 @@ export interface NativeBinding {
   alloc(stream: Handle, bytes: number, label: string): Handle;
   /** Bytes, label: JSON of a buffer record. */
   bufferInfo(buffer: Handle): string;
-  allocHost(runtime: Handle, bytes: number): { handle: Handle; buffer: ArrayBuffer };
+  allocHost(runtime: Handle, bytes: number): Handle;
+  /** On the task thread; posts `token`, then `settleTask` gives the host buffer. */
+  allocHostAsync(runtime: Handle, bytes: number, token: number): void;
+  /** The memory of a host buffer as an array, once; detached when the handle is released. */
+  hostArray(host: Handle): ArrayBuffer;
   /** Copies `source` before it returns, then into the buffer in stream order. */
   write(stream: Handle, buffer: Handle, byteOffset: number, source: Uint8Array): void;
   /** Copies out in stream order, then posts `token`; then `takeStaged` fills the destination. */
@@ -146,6 +161,8 @@ export interface NativeBinding {
 
   /** Loads a manifest's artefact for this runtime and checks layouts; `manifest` is JSON text, `directory` absolute. */
   loadModule(runtime: Handle, manifest: string, directory: string): Handle;
+  /** On the task thread; posts `token`, then `settleTask` gives the module. */
+  loadModuleAsync(runtime: Handle, manifest: string, directory: string, token: number): void;
   /** The kernel's handle; 0 if the module has no such kernel on this backend. */
   moduleKernel(module: Handle, name: string): Handle;
   /** JSON of `KernelCode`; an empty object on the CPU. */
@@ -195,6 +212,17 @@ export interface NativeBinding {
   nvtxPop(): void;
   /** JSON array of races found by the checker since the last call. */
   takeRaces(runtime: Handle): string;
+}
+
+/** What `importHandle` found; `name`, `bytes` and `timing` where the kind has them. */
+export interface NativeImport {
+  readonly handle: Handle;
+  readonly kind: number;
+  /** Index among the runtimes that were given. */
+  readonly runtime: number;
+  readonly name: string;
+  readonly bytes: number;
+  readonly timing: boolean;
 }
 
 /** Options of `openRuntime` (JSON). */

@@ -46,6 +46,7 @@ HandleTable::Entry* HandleTable::entry(Handle handle) {
 
 Handle HandleTable::add(Ref<Record> record, uint64_t owner) {
   const uint32_t kind = static_cast<uint32_t>(record->kind());
+  Record& added = *record;
   LockGuard lock(mutex_);
   while (next_ == 0 || entry(next_) != nullptr) next_ = (next_ + 1) & kIndexMask;
   const uint32_t index = next_;
@@ -54,6 +55,7 @@ Handle HandleTable::add(Ref<Record> record, uint64_t owner) {
   if (page == nullptr) page = std::make_unique<Page>();
   page->entries[index & (kPageSize - 1)] = {std::move(record), owner};
   ++page->used;
+  added.on_handle_added();
   return (kind << 28) | index;
 }
 

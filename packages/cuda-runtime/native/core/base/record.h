@@ -27,6 +27,8 @@ class Record : public RefCounted {
  public:
   explicit Record(Kind kind) : kind_(kind) {}
   Kind kind() const { return kind_; }
+  /// A wrapper gets a reference; each is dropped by one `on_handle_released`.
+  virtual void on_handle_added() {}
   /// The wrapper's reference is about to be dropped; runs on the thread that drops it.
   virtual void on_handle_released() {}
 

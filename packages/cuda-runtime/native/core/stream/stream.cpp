@@ -23,7 +23,8 @@ Stream::Stream(Ref<Runtime> runtime, StreamType type, int priority, std::string 
       type_(type),
       id_(next_stream_id.fetch_add(1)),
       priority_(priority),
-      display_name_((name.empty() ? "stream" : name) + "#" + std::to_string(id_)) {
+      name_(std::move(name)),
+      display_name_((name_.empty() ? "stream" : name_) + "#" + std::to_string(id_)) {
   queue_ = backend().make_queue(*this);
   runtime_->add_stream(*this);  // may throw, after which there is nothing to undo
   runtime_->live().add(kKind);
@@ -34,7 +35,9 @@ Stream::~Stream() {
   runtime_->live().remove(kKind);
 }
 
+// Other threads may have wrappers of the stream, too.
 void Stream::on_handle_released() {
+  if (handles_.fetch_sub(1) > 1) return;
   LockGuard lock(runtime_->mutex());
   leave_capture(*this);
 }

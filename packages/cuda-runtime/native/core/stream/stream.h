@@ -2,6 +2,7 @@
 // the work to the backend.
 #pragma once
 
+#include <atomic>
 #include <string>
 
 #include "core/backend.h"
@@ -20,6 +21,7 @@ class Stream : public Record {
 
   Stream(Ref<Runtime> runtime, StreamType type, int priority, std::string name);
   ~Stream() override;
+  void on_handle_added() override { handles_.fetch_add(1); }
   void on_handle_released() override;
 
   Runtime& runtime() const { return *runtime_; }
@@ -28,6 +30,7 @@ class Stream : public Record {
   bool is_legacy() const { return type_ == StreamType::kLegacy; }
   /// Created as blocking: ordered with the legacy stream.
   bool is_blocking() const { return type_ == StreamType::kBlocking; }
+  const std::string& name() const { return name_; }
   /// "alt#7".
   const std::string& display_name() const { return display_name_; }
   StreamQueue& queue() const { return *queue_; }
@@ -65,8 +68,10 @@ class Stream : public Record {
   const StreamType type_;
   const uint64_t id_;
   const int priority_;
+  const std::string name_;
   const std::string display_name_;
   std::unique_ptr<StreamQueue> queue_;
+  std::atomic<int> handles_{0};
 };
 
 /// Blocks until all streams of the device are idle.

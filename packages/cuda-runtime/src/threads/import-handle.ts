@@ -1,0 +1,59 @@
+import { checkText, wrongKind } from '../arguments/faults.js';
+import type { Runtime } from '../contract.js';
+import { NativeDevice } from '../device.js';
+import { GraphExec } from '../graph/graph-exec.js';
+import { NativeBuffer } from '../memory/buffer.js';
+import type { NativeImport } from '../native/binding.js';
+import { environment } from '../native/environment.js';
+import { guarded } from '../native/guarded.js';
+import { Event } from '../stream/event.js';
+import { type ExportableKind, type ExportableObjects, exportableKinds } from './exportable.js';
+import { openRuntimes } from './open-runtimes.js';
+
+type Exportable = ExportableObjects[ExportableKind];
+
+/**
+ * The wrapper of this thread for an object that another one exported with `exportHandle`. It has a
+ * reference of its own: dispose it like any other. This thread must have opened the same runtime,
+ * that is, the same backend with the same options.
+ *
+ * @param kind what is expected; left out, the token decides
+ * @throws DisposedError for a token that was used before or whose thread has ended; ArgumentError
+ *   for another kind, BackendMismatchError when the runtime is not open here: then the token is
+ *   still good
+ */
+export function importHandle<K extends ExportableKind>(
+  token: string,
+  kind: K,
+): ExportableObjects[K];
+/** The same for any kind. */
+export function importHandle(token: string): Exportable;
+export function importHandle(token: string, kind?: ExportableKind): Exportable {
+  const api = 'importHandle';
+  checkText(api, 'token', token);
+  if (kind !== undefined && !Object.hasOwn(exportableKinds, kind)) {
+    throw wrongKind(api, 'kind', kind, Object.keys(exportableKinds).join(', '));
+  }
+  const runtimes = openRuntimes();
+  const native = guarded(() =>
+    environment().binding.importHandle(
+      token,
+      kind === undefined ? 0 : exportableKinds[kind],
+      runtimes.map((runtime) => runtime.use(api)),
+    ),
+  );
+  const runtime = runtimes[native.runtime];
+  const device = runtime?.device();
+  if (!runtime || !(device instanceof NativeDevice)) {
+    throw wrongKind(api, 'token', token, 'a token of a runtime of this thread');
+  }
+  return wrap(native, runtime, device);
+}
+
+function wrap(native: NativeImport, runtime: Runtime, device: NativeDevice): Exportable {
+  const { handle, kind, name } = native;
+  if (kind === exportableKinds.buffer) return new NativeBuffer(device, handle, native.bytes, name);
+  if (kind === exportableKinds.stream) return device.adoptStream(handle, name);
+  if (kind === exportableKinds.event) return new Event(runtime, handle, native.timing);
+  return new GraphExec(handle, () => runtime.currentStream(), undefined);
+}
