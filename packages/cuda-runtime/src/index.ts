@@ -95,7 +95,7 @@ export type {
 } from './trace/diagnostics.js';
 export { type Nvtx, nvtx } from './trace/nvtx.js';
 export type { Overlap, SpanSelection } from './trace/overlap.js';
-export type { Trace, Trace, TraceOptions, TraceRecording } from './trace/trace.js';
+export type { Trace, TraceOptions } from './trace/trace.js';
 export { TraceData } from './trace/trace-data.js';
 export type {
   CaptureMark,
@@ -104,6 +104,5 @@ export type {
   TraceContent,
   TraceFlow,
   TraceLosses,
-  TraceSpan,
   TraceSpan,
 } from './trace/trace-span.js';
