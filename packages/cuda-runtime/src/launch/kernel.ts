@@ -6,6 +6,7 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 import { encodeConfig } from './config-encoder.js';
 import type { KernelAttributes, KernelCode } from './kernel-attributes.js';
 import type { LaunchConfig } from './launch-config.js';
@@ -18,6 +19,8 @@ export class NativeKernel implements Kernel {
   readonly name: string;
   readonly params: ParamsLayout;
   readonly attributes: KernelAttributes;
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
   // Also keeps the module's record alive while the kernel can be launched.
   readonly #module: Module;
   readonly #record: NativeRecord;

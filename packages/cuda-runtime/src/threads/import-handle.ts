@@ -28,6 +28,7 @@ export function importHandle<K extends ExportableKind>(
 ): ExportableObjects[K];
 /** The same for any kind. */
 export function importHandle(token: string): Exportable;
+/** Both of the above. */
 export function importHandle(token: string, kind?: ExportableKind): Exportable {
   const api = 'importHandle';
   checkText(api, 'token', token);

@@ -32,7 +32,11 @@ const names = [
 
 /** Opens a runtime of its own. Dispose it after the test. */
 export async function openTestRuntime(options: OpenOptions = {}): Promise<TestRuntime> {
-  const runtime = await open({ backend: 'cpu', isolated: true, ...options });
+  return testRuntimeOf(await open({ backend: 'cpu', isolated: true, ...options }));
+}
+
+/** The kernels on a runtime that is open. */
+export async function testRuntimeOf(runtime: Runtime): Promise<TestRuntime> {
   const module = await runtime.loadModule({ manifest });
   const kernels = Object.fromEntries(names.map((name) => [name, module.kernel(`test_${name}`)]));
   return { runtime, device: runtime.device(), module, kernels: kernels as TestRuntime['kernels'] };

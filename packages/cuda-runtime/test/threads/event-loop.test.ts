@@ -1,0 +1,139 @@
+import { expect, test } from 'vitest';
+import { type Graph, open, openSync, probe, type Runtime, type Stream } from '../../src/index.js';
+import { onEachBackend } from '../makers/each-backend.js';
+import { longestLateness } from '../makers/event-loop.js';
+import {
+  accumulate,
+  openTestRuntime,
+  spin,
+  type TestRuntime,
+  zeros,
+} from '../makers/test-kernels.js';
+
+// A call that waits for the kernel would stop the timer for all of its 300 ms. A machine whose two
+// cores do other work stops it for tens of milliseconds.
+const kernelMs = 300;
+const allowedMs = 100;
+
+onEachBackend((backend) => {
+  test('T5: no call but Sync ones and waits stops the event loop behind a long kernel', async () => {
+    const t = await openTestRuntime({ backend });
+    const stream = t.device.createStream({ name: 'busy' });
+    const graph = graphOf(t, stream);
+    await warmUp(t, stream, graph);
+    const started = performance.now();
+    spin(t, stream, kernelMs);
+    const behind = t.device.createStream();
+    const late = await longestLateness(async () => {
+      await callEverything(t, stream, behind, graph);
+      await launchMany(t, stream);
+      await stream.synchronize();
+    });
+    expect(performance.now() - started).toBeGreaterThanOrEqual(kernelMs - 1);
+    expect(late).toBeLessThan(allowedMs);
+    await t.runtime.dispose();
+  });
+
+  test('open and probe: a second call gives the same runtime while the first is under way', async () => {
+    const [first, second] = await Promise.all([open({ backend }), open({ backend })]);
+    expect(second).toBe(first);
+    const pending = open({ backend });
+    const third = openSync({ backend });
+    expect([third, await pending]).toEqual([first, first]);
+    const reports = await probe();
+    expect(reports.find((report) => report.backend === backend)?.usable).toBe(true);
+    for (let count = 0; count < 4; count += 1) {
+      expect(() => first.stats()).not.toThrow();
+      await first.dispose();
+    }
+    expect(() => first.stats()).toThrow(/disposed/);
+  });
+
+  test('a runtime that is disposed while a module loads refuses it', async () => {
+    const t = await openTestRuntime({ backend });
+    const { manifest } = t.module;
+    const loading = t.runtime.loadModule({
+      manifest: `${manifest.replace('/manifest', '/./manifest')}`,
+    });
+    const [failed] = await Promise.allSettled([loading, t.runtime.dispose()]);
+    expect(failed).toMatchObject({ status: 'rejected', reason: { code: 'CRT_DISPOSED' } });
+  });
+});
+
+function graphOf(t: TestRuntime, stream: Stream): Graph {
+  const y = zeros(t, stream, 16);
+  return t.device.capture(
+    () => {
+      for (let node = 0; node < 50; node += 1) accumulate(t, stream, y);
+    },
+    { stream },
+  );
+}
+
+// What is made once per process, such as the first pinned block, is not what is measured.
+async function warmUp(t: TestRuntime, stream: Stream, graph: Graph): Promise<void> {
+  using exec = await graph.instantiate();
+  exec.launch(stream);
+  using host = await t.device.allocHost(64);
+  using y = zeros(t, stream, 16);
+  stream.copy(y, host, 64);
+  await stream.read(y, new Int32Array(16));
+  stream.write(y, new Int32Array(16));
+  await stream.synchronize();
+}
+
+/** Every public call that may not block, on a stream behind a long kernel. */
+async function callEverything(
+  t: TestRuntime,
+  stream: Stream,
+  other: Stream,
+  graph: Graph,
+): Promise<void> {
+  const { device, runtime } = t;
+  const y = zeros(t, stream, 16);
+  using host = await device.allocHost(1 << 16);
+  stream.copy(y, host, 64).fill(y, 0).write(y, new Int32Array(16));
+  const read = stream.read(y, new Int32Array(16));
+  using exec = await graph.instantiate();
+  exec.launch(stream).launch(stream);
+  using event = stream.record(device.createEvent({ timing: true }));
+  other.wait(event).waitStream(stream);
+  stream.waitStream(other);
+  const notified = new Promise<void>((resolve) => stream.notify(resolve));
+  const waits = [stream.synchronize(), device.synchronize(), event.done(), notified, read];
+  event.isDone();
+  stream.isIdle();
+  for (const value of [event.state, stream.pending, stream.captureStatus, stream.captureId]) {
+    String(value);
+  }
+  runtime.describe();
+  runtime.stats();
+  device.alloc(1 << 20, { stream }).dispose();
+  const { manifest } = t.module;
+  await runtime.loadModule({ manifest: manifest.replace('/manifest', '/./manifest') });
+  const beside = await open({ backend: runtime.backend, isolated: true });
+  await beside.dispose();
+  await probe();
+  device.createStream({ priority: -1 }).dispose();
+  await endWithWorkPending(runtime);
+  y.dispose();
+  expect(event.isDone()).toBe(false);
+  await Promise.all(waits);
+}
+
+async function endWithWorkPending(runtime: Runtime): Promise<void> {
+  const stream = runtime.device().createStream();
+  const memory = stream.tensor([1024], 'i32');
+  stream.fill(memory, 1);
+  stream.dispose();
+  memory.dispose();
+}
+
+/** 2 000 launches; whoever submits faster than the device works waits for room, without blocking. */
+async function launchMany(t: TestRuntime, stream: Stream): Promise<void> {
+  const y = zeros(t, stream, 1);
+  for (let launched = 0; launched < 2000; launched += 1) {
+    if (launched % 200 === 0) await stream.ready(500);
+    accumulate(t, stream, y);
+  }
+}
