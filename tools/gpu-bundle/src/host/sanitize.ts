@@ -16,6 +16,8 @@ const tools = ['memcheck', 'racecheck'] as const;
 // So suites for each backend are called.
 const onCuda = '\\bon cuda\\b';
 
+const exitOnSigterm = new URL('exit-on-sigterm.mjs', import.meta.url).href;
+
 interface Checked extends SanitizerFindings {
   readonly tool: string;
   readonly passed: number;
@@ -63,7 +65,7 @@ function check(
       ...command.flags,
       ...(command.filters.length > 0 ? command.filters : parityFiles(root, projects(root))),
     ],
-    environment,
+    environment: { ...environment, NODE_OPTIONS: `--import=${exitOnSigterm}` },
     under: [
       'compute-sanitizer',
       `--tool=${tool}`,

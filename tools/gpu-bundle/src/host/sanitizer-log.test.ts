@@ -15,6 +15,11 @@ test('findings of all processes are added up, and the logs that have any are sho
   expect(found.lines.join('\n')).not.toContain('0 errors');
 });
 
-test('a process without a summary does not count', () => {
-  expect(readFindings(['========= COMPUTE-SANITIZER\n', '']).processes).toBe(0);
+test('a process without a summary was not checked to its end, and a line of it is a finding', () => {
+  expect(readFindings(['========= COMPUTE-SANITIZER\n', ''])).toMatchObject({
+    processes: 0,
+    findings: 0,
+  });
+  const killed = bad.slice(0, bad.indexOf('========= ERROR'));
+  expect(readFindings([killed])).toMatchObject({ processes: 0, findings: 1 });
 });

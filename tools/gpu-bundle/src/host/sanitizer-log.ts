@@ -9,17 +9,25 @@ export interface SanitizerFindings {
 }
 
 const summary = /(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:errors?|hazards? displayed)/g;
+// Of a process that was killed: whatever is not the greeting was worth a line.
+const record = /^=+ (?!COMPUTE-SANITIZER)\S/m;
 const shownLines = 60;
 
-/** Adds up the logs of compute-sanitizer, one a process. */
+/** Adds up the logs of compute-sanitizer, one a process. A log without its summary may hold a finding. */
 export function readFindings(logs: readonly string[]): SanitizerFindings {
-  const counts = logs.flatMap((log) =>
-    [...log.matchAll(summary)].map(([, count]) => Number(count)),
-  );
-  const findings = counts.reduce((sum, count) => sum + count, 0);
-  const lines = logs
-    .filter((log) => [...log.matchAll(summary)].some(([, count]) => count !== '0'))
-    .flatMap((log) => log.split('\n'))
-    .slice(0, shownLines);
-  return { processes: counts.length, findings, lines };
+  const counts = logs.map(countOf);
+  return {
+    processes: logs.filter((log) => log.match(summary)).length,
+    findings: counts.reduce((sum, count) => sum + count, 0),
+    lines: logs
+      .filter((_, at) => counts[at] !== 0)
+      .flatMap((log) => log.split('\n'))
+      .slice(0, shownLines),
+  };
+}
+
+function countOf(log: string): number {
+  const counts = [...log.matchAll(summary)].map(([, count]) => Number(count));
+  if (counts.length === 0) return record.test(log) ? 1 : 0;
+  return counts.reduce((sum, count) => sum + count, 0);
 }
