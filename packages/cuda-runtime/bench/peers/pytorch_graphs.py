@@ -241,7 +241,7 @@ def transfer(sizes, runs):
             from_()
             if not torch.equal(destination, pattern):
                 raise SystemExit(f"{kind}transfer of {size} bytes: other bytes came back")
-            few = min(runs, 15 if size >= 2**28 else 60)
+            few = min(runs, 20 if size >= 2**26 else 60)
             us[f"{kind}to:{size}"] = median_us(few, 1, to)
             us[f"{kind}from:{size}"] = median_us(few, 1, from_)
     return us
