@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { bench } from './bench.js';
 import { conformance } from './conformance.js';
 import { type HostCommand, hostCommand } from './host-command.js';
-import { sanitize } from './sanitize.js';
+import { sanitize } from './sanitizer/sanitize.js';
 import { test } from './test.js';
 
 const help = `test [filter…]          tests, with CUDA required (CUDA_RUNTIME_REQUIRE_CUDA=0: without)

@@ -8,18 +8,18 @@ const bad = `========= COMPUTE-SANITIZER
 `;
 const races = '========= RACECHECK SUMMARY: 3 hazards displayed (1 error, 2 warnings)\n';
 
-test('findings of all processes are added up, and the logs that have any are shown', () => {
+test('findings of all logs are added up, and the logs that have any are shown', () => {
   const found = readFindings([clean, bad, races]);
-  expect(found).toMatchObject({ processes: 3, findings: 5 });
+  expect(found).toMatchObject({ summaries: 3, findings: 5 });
   expect(found.lines.join('\n')).toContain('Invalid __global__ write');
   expect(found.lines.join('\n')).not.toContain('0 errors');
 });
 
-test('a process without a summary was not checked to its end, and a line of it is a finding', () => {
+test('a run without a summary was not checked to its end, and a line of it is a finding', () => {
   expect(readFindings(['========= COMPUTE-SANITIZER\n', ''])).toMatchObject({
-    processes: 0,
+    summaries: 0,
     findings: 0,
   });
   const killed = bad.slice(0, bad.indexOf('========= ERROR'));
-  expect(readFindings([killed])).toMatchObject({ processes: 0, findings: 1 });
+  expect(readFindings([killed])).toMatchObject({ summaries: 0, findings: 1 });
 });

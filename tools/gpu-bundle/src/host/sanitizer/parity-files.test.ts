@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parityFiles } from './parity-files.js';
 
-const root = fileURLToPath(new URL('../../../..', import.meta.url));
+const root = fileURLToPath(new URL('../../../../..', import.meta.url));
 
 test('files with suites for each backend are found, others and stress tests are not', () => {
   const files = parityFiles(root, ['cuda-runtime', 'dense-kernels', 'no-such']);

@@ -1,17 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HostCommand } from './host-command.js';
+import type { HostCommand } from '../host-command.js';
+import { projectArguments, projects } from '../projects.js';
+import { requiredCuda } from '../required-cuda.js';
+import { runVitest } from '../run-vitest.js';
+import { saveResults } from '../save-results.js';
+import { suiteTable } from '../suite-table.js';
 import { parityFiles } from './parity-files.js';
-import { projectArguments, projects } from './projects.js';
-import { requiredCuda } from './required-cuda.js';
-import { runVitest } from './run-vitest.js';
 import { readFindings, type SanitizerFindings } from './sanitizer-log.js';
-import { saveResults } from './save-results.js';
-import { suiteTable } from './suite-table.js';
 
-const tools = ['memcheck', 'racecheck'] as const;
+// Calls that fail are no findings: the suites provoke them, and the runtime checks each answer.
+const tools = {
+  memcheck: ['--tool=memcheck', '--report-api-errors=no'],
+  racecheck: ['--tool=racecheck'],
+} as const;
+
+type Tool = keyof typeof tools;
 
 // So suites for each backend are called.
 const onCuda = '\\bon cuda\\b';
@@ -19,14 +25,14 @@ const onCuda = '\\bon cuda\\b';
 const exitOnSigterm = new URL('exit-on-sigterm.mjs', import.meta.url).href;
 
 interface Checked extends SanitizerFindings {
-  readonly tool: string;
+  readonly tool: Tool;
   readonly passed: number;
   readonly status: number;
 }
 
 /**
- * The parity cases on CUDA, once under each tool. Fails on a finding, on a failed test, and if no process
- * with a CUDA context was looked at.
+ * The parity cases on CUDA, once under each tool. Fails on a finding, on a failed test, and if nothing
+ * was looked at.
  */
 export async function sanitize(root: string, command: HostCommand): Promise<number> {
   const { error } = spawnSync('compute-sanitizer', ['--version']);
@@ -34,12 +40,14 @@ export async function sanitize(root: string, command: HostCommand): Promise<numb
     throw new Error('compute-sanitizer is not on the PATH; it comes with the CUDA toolkit');
   }
   const environment = await requiredCuda();
-  const checked = tools.map((tool) => check(root, command, tool, environment));
+  const checked = (['memcheck', 'racecheck'] as const).map((tool) =>
+    check(root, command, tool, environment),
+  );
   await saveResults(command, 'sanitize.json', checked);
-  const lines = checked.map(({ tool, processes, findings, passed, status }) =>
+  const lines = checked.map(({ tool, findings, passed, status }) =>
     [
       tool.padEnd(10),
-      `${processes} processes, ${findings} findings, ${passed} tests passed`,
+      `${findings} findings, ${passed} tests passed`,
       status === 0 ? '' : 'FAILED',
     ].join(' '),
   );
@@ -50,7 +58,7 @@ export async function sanitize(root: string, command: HostCommand): Promise<numb
 function check(
   root: string,
   command: HostCommand,
-  tool: string,
+  tool: Tool,
   environment: Readonly<Record<string, string>>,
 ): Checked {
   const folder = mkdtempSync(join(tmpdir(), `altstream-${tool}-`));
@@ -68,16 +76,20 @@ function check(
     environment: { ...environment, NODE_OPTIONS: `--import=${exitOnSigterm}` },
     under: [
       'compute-sanitizer',
-      `--tool=${tool}`,
+      ...tools[tool],
       '--target-processes=all',
       `--log-file=${join(folder, '%p.log')}`,
     ],
   });
   const logs = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
   const found = readFindings(logs);
+  if (command.out !== undefined) {
+    mkdirSync(command.out, { recursive: true });
+    writeFileSync(join(command.out, `${tool}.log`), logs.join('\n'));
+  }
   const passed = run.suites.reduce((sum, suite) => sum + suite.passed, 0);
   process.stdout.write(suiteTable(run));
   for (const line of found.lines) process.stdout.write(`${line}\n`);
-  const isClean = run.status === 0 && found.findings === 0 && found.processes > 0 && passed > 0;
+  const isClean = run.status === 0 && found.findings === 0 && found.summaries > 0 && passed > 0;
   return { tool, passed, status: isClean ? 0 : run.status || 1, ...found };
 }

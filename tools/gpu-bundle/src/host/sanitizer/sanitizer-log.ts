@@ -1,7 +1,7 @@
-/** What compute-sanitizer found in all processes of a run. */
+/** What compute-sanitizer found in a run. */
 export interface SanitizerFindings {
-  /** Processes that ended with a summary. */
-  readonly processes: number;
+  /** Summaries: a run that ended without one was not checked to its end. */
+  readonly summaries: number;
   /** Errors or hazards. */
   readonly findings: number;
   /** The first lines about them. */
@@ -9,15 +9,15 @@ export interface SanitizerFindings {
 }
 
 const summary = /(?:ERROR|RACECHECK) SUMMARY: (\d+) (?:errors?|hazards? displayed)/g;
-// Of a process that was killed: whatever is not the greeting was worth a line.
+// Of a run that was killed: whatever is not the greeting was worth a line.
 const record = /^=+ (?!COMPUTE-SANITIZER)\S/m;
 const shownLines = 60;
 
-/** Adds up the logs of compute-sanitizer, one a process. A log without its summary may hold a finding. */
+/** Adds up the logs of compute-sanitizer. A log without its summary may hold a finding. */
 export function readFindings(logs: readonly string[]): SanitizerFindings {
   const counts = logs.map(countOf);
   return {
-    processes: logs.filter((log) => log.match(summary)).length,
+    summaries: logs.filter((log) => log.match(summary)).length,
     findings: counts.reduce((sum, count) => sum + count, 0),
     lines: logs
       .filter((_, at) => counts[at] !== 0)
