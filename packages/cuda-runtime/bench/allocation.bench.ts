@@ -6,18 +6,18 @@ import { setTimeout } from 'node:timers/promises';
 import { Tensor } from '../src/index.js';
 import { openBench } from './bench-runtime.js';
 import { measure, milliseconds } from './measure.js';
-import { peersOf, pytorch } from './pytorch.js';
+import { peersOf, pytorch } from './peer-times.js';
 import { type Row, report } from './report.js';
 
 const setup = await openBench('allocation');
 const { runtime, device, stream, isQuick } = setup;
 const sizes = isQuick ? [4096] : [4096, 2 ** 20, 2 ** 26];
 const runs = isQuick ? 3 : 40;
-const peer = pytorch(setup, 'allocation', ...sizes);
+const peers = { pytorch: pytorch(setup, 'allocation', ...sizes) };
 
 const rows: Row[] = [];
 for (const bytes of sizes) rows.push(await pairRow(bytes));
-await report(setup, rows, peer);
+await report(setup, rows, peers);
 
 async function pairRow(bytes: number): Promise<Row> {
   // The CPU backend frees when the stream gets there: large ones in small numbers.
@@ -36,7 +36,7 @@ async function pairRow(bytes: number): Promise<Row> {
   return {
     case: { what: 'allocate, dispose', bytes },
     ...times,
-    ...peersOf(peer, `${bytes}`),
+    ...peersOf(peers, `${bytes}`),
     right,
   };
 }

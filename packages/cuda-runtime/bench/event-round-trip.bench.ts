@@ -4,13 +4,13 @@
  */
 import { addOne, count, counters, openBench } from './bench-runtime.js';
 import { asyncMilliseconds, measure, milliseconds } from './measure.js';
-import { peersOf, pytorch } from './pytorch.js';
+import { peersOf, pytorch } from './peer-times.js';
 import { type Row, report } from './report.js';
 
 const setup = await openBench('event-round-trip');
 const { device, stream, isQuick } = setup;
 const [runs, trips] = isQuick ? [3, 10] : [40, 100];
-const peer = pytorch(setup, 'event', trips);
+const peers = { pytorch: pytorch(setup, 'event', trips) };
 const event = device.createEvent();
 const y = counters(setup);
 
@@ -45,18 +45,18 @@ const rows: Row[] = [
   {
     case: { what: 'kernel, record, promise' },
     ...(await timed(promisedKernel)),
-    ...peersOf(peer, 'kernel'),
+    ...peersOf(peers, 'kernel'),
     right,
   },
   {
     case: { what: 'kernel, record, waitSync' },
     ...(await measure(runs, trips, () => milliseconds(blocking))),
-    ...peersOf(peer, 'kernel'),
+    ...peersOf(peers, 'kernel'),
     right,
   },
   { case: { what: 'kernel, synchronize' }, ...(await timed(synchronized)), right },
 ];
-await report(setup, rows, peer);
+await report(setup, rows, peers);
 
 async function counts(work: () => unknown): Promise<boolean> {
   stream.fill(y, 0);

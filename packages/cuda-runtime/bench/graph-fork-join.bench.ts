@@ -6,7 +6,7 @@
 import { type GraphExec, type Stream, withAlt } from '../src/index.js';
 import { addOne, count, counters, openBench, spin } from './bench-runtime.js';
 import { measure, milliseconds, type Timing } from './measure.js';
-import { peersOf, pytorch } from './pytorch.js';
+import { peersOf, pytorch } from './peer-times.js';
 import { type Row, report } from './report.js';
 
 const layers = 60;
@@ -16,12 +16,12 @@ const mostOverlap = 1.1;
 const setup = await openBench('graph-fork-join');
 const { runtime, device, stream, isQuick } = setup;
 const runs = isQuick ? 3 : 40;
-const peer = pytorch(setup, 'fork-join', layers, kernelUs);
+const peers = { pytorch: pytorch(setup, 'fork-join', layers, kernelUs) };
 const alt = runtime.streams.get('alt');
 const [left, right] = [counters(setup), counters(setup)];
 
 const tiny = await tinyRows();
-await report(setup, [...tiny, ...(await longRows())], peer);
+await report(setup, [...tiny, ...(await longRows())], peers);
 
 async function tinyRows(): Promise<readonly Row[]> {
   using chain = capture((both) => {
@@ -39,7 +39,7 @@ async function tinyRows(): Promise<readonly Row[]> {
     {
       case: name('fork and join'),
       ...(await time(forks)),
-      ...peersOf(peer, 'tiny'),
+      ...peersOf(peers, 'tiny'),
       right: isRight,
     },
   ];
@@ -55,11 +55,11 @@ async function longRows(): Promise<readonly Row[]> {
   const target = { what: 'both, of one alone', value: two.us / one.us, most: mostOverlap };
   const name = (what: string) => ({ what, layers, kernelUs });
   return [
-    { case: name('one long kernel'), ...one, ...peersOf(peer, 'long:alone'), right },
+    { case: name('one long kernel'), ...one, ...peersOf(peers, 'long:alone'), right },
     {
       case: name('fork, two long kernels, join'),
       ...two,
-      ...peersOf(peer, 'long:both'),
+      ...peersOf(peers, 'long:both'),
       ...(runtime.backend === 'cuda' && { target }),
       right,
     },

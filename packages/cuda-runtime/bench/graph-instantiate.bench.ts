@@ -5,18 +5,18 @@
 import type { GraphExec } from '../src/index.js';
 import { addOne, count, counters, openBench } from './bench-runtime.js';
 import { measure, milliseconds } from './measure.js';
-import { peersOf, pytorch } from './pytorch.js';
+import { peersOf, pytorch } from './peer-times.js';
 import { type Row, report } from './report.js';
 
 const setup = await openBench('graph-instantiate');
 const { device, stream, isQuick } = setup;
 const sizes = isQuick ? [1, 10] : [1, 10, 100, 1000, 10_000];
-const peer = pytorch(setup, 'instantiate', ...sizes);
+const peers = { pytorch: pytorch(setup, 'instantiate', ...sizes) };
 const y = counters(setup);
 
 const rows: Row[] = [];
 for (const nodes of sizes) rows.push(...(await graphRows(nodes)));
-await report(setup, rows, peer);
+await report(setup, rows, peers);
 
 async function graphRows(nodes: number): Promise<readonly Row[]> {
   const runs = isQuick ? 3 : nodes > 1000 ? 10 : 30;
@@ -50,7 +50,7 @@ async function graphRows(nodes: number): Promise<readonly Row[]> {
     {
       case: { what: 'capture and instantiate', nodes },
       ...both,
-      ...peersOf(peer, `${nodes}`),
+      ...peersOf(peers, `${nodes}`),
       right,
     },
   ];

@@ -1,10 +1,11 @@
 /**
  * One launch of a graph by its number of nodes: the call alone, which JavaScript waits for, and the
- * whole replay up to the end of the last kernel. Peer: PyTorch's replay of as many tiny kernels.
+ * whole replay up to the end of the last kernel. Peers: the
+ * same from C++, and PyTorch's replay of as many tiny kernels.
  */
 import { addOne, count, counters, openBench } from './bench-runtime.js';
 import { measure, milliseconds } from './measure.js';
-import { peersOf, pytorch } from './pytorch.js';
+import { driver, peersOf, pytorch } from './peer-times.js';
 import { type Row, report } from './report.js';
 
 const targetNodes = 1000;
@@ -14,12 +15,15 @@ const setup = await openBench('graph-launch');
 const { device, stream, isQuick } = setup;
 const sizes = isQuick ? [1, 10] : [1, 10, 100, 1000, 10_000];
 const runs = isQuick ? 3 : 60;
-const peer = pytorch(setup, 'graph', ...sizes);
+const peers = {
+  driver: driver(setup, 'graph', ...sizes),
+  pytorch: pytorch(setup, 'graph', ...sizes),
+};
 const y = counters(setup);
 
 const rows: Row[] = [];
 for (const nodes of sizes) rows.push(...(await graphRows(nodes)));
-await report(setup, rows, peer);
+await report(setup, rows, peers);
 
 async function graphRows(nodes: number): Promise<readonly Row[]> {
   const record = () => {
@@ -41,15 +45,15 @@ async function graphRows(nodes: number): Promise<readonly Row[]> {
       stream.synchronizeSync();
     }),
   );
-  const peers = peersOf(peer, `replay:${nodes}`);
+  const others = peersOf(peers, `replay:${nodes}`);
   return [
-    { case: { what: 'call', nodes }, ...call, ...peersOf(peer, `call:${nodes}`), right },
-    { case: { what: 'replay', nodes }, ...replay, ...peers, ...target(nodes, replay.us), right },
+    { case: { what: 'call', nodes }, ...call, ...peersOf(peers, `call:${nodes}`), right },
+    { case: { what: 'replay', nodes }, ...replay, ...others, ...target(nodes, replay.us), right },
   ];
 }
 
 function target(nodes: number, us: number): Pick<Row, 'target'> {
-  const other = peer.us[`replay:${nodes}`];
+  const other = peers.pytorch.us[`replay:${nodes}`];
   if (nodes !== targetNodes || other === undefined) return {};
   return { target: { what: 'of PyTorch’s replay', value: us / other, most: mostOfPeer } };
 }

@@ -1,12 +1,13 @@
 /**
  * What one launch costs the JavaScript thread: encoding, checks, and the call into the driver. The
  * kernels run after the measurement, behind a kernel that spins, so that only submission is timed; the
- * throughput rows submit without a spin and wait, as a program would. Peer: PyTorch's `x.add_(1)`.
+ * throughput rows submit without a spin and wait, as a program would. Peers: the
+ * same calls from C++, and PyTorch's `x.add_(1)`.
  */
 import { type KernelParams, Tensor } from '../src/index.js';
 import { addOne, count, counters, openBench, spin } from './bench-runtime.js';
 import { measure, milliseconds } from './measure.js';
-import { peersOf, pytorch } from './pytorch.js';
+import { driver, peersOf, pytorch } from './peer-times.js';
 import { type Row, report } from './report.js';
 
 const launches = 500;
@@ -16,7 +17,10 @@ const mostLaunchUs = 3;
 const setup = await openBench('launch-overhead');
 const { device, stream, kernel, runtime, isQuick } = setup;
 const runs = isQuick ? 3 : 60;
-const peer = pytorch(setup, 'launch', launches);
+const peers = {
+  driver: driver(setup, 'launch', launches),
+  pytorch: pytorch(setup, 'launch', launches),
+};
 const y = counters(setup);
 const x = Tensor.allocate(device, [256], 'f32', { stream });
 stream.fill(x, 0);
@@ -26,12 +30,12 @@ await report(
   setup,
   [
     await launchRow('empty', 1, { tag: 0 }),
-    { ...(await accumulateRow()), ...peersOf(peer, 'call') },
+    { ...(await accumulateRow()), ...peersOf(peers, 'call') },
     await launchRow('add', 5, { a: x, b: x, y: x, count: 4, scale: 1 }),
     await encodeRow(),
-    { ...(await throughputRow()), ...peersOf(peer, 'throughput') },
+    { ...(await throughputRow()), ...peersOf(peers, 'throughput') },
   ],
-  peer,
+  peers,
 );
 
 async function accumulateRow(): Promise<Row> {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BenchRuntime } from './bench-runtime.js';
 import { commit, deviceName, driverVersion, machineLoad } from './machine.js';
-import type { PyTorch } from './pytorch.js';
+import type { Peers } from './peer-times.js';
 
 /** One line of a bench. `us` is the median; a wrong row has no time. */
 export interface Row {
@@ -37,7 +37,7 @@ export interface Target {
 export async function report(
   setup: BenchRuntime,
   rows: readonly Row[],
-  peer?: PyTorch,
+  peers: Peers = {},
 ): Promise<void> {
   const { bench, runtime } = setup;
   const machine = machineLoad();
@@ -52,15 +52,17 @@ export async function report(
   ];
   const head = line('case', 'median', 'p95', '', 'right');
   const lines = [title.join(' · '), head, ...rows.flatMap(rowLines)];
-  if (peer) lines.push(`PyTorch: ${peer.status}`);
+  const peerStatus = Object.fromEntries(
+    Object.entries(peers).map(([name, { status }]) => [name, status]),
+  );
+  for (const [name, status] of Object.entries(peerStatus)) lines.push(`${name}: ${status}`);
   if (machine.load > 0.5 * cpus().length || machine.othersBusy > 0.1 * cpus().length) {
     const facts = `load ${machine.load} at the start, others kept ${machine.othersBusy} cores busy`;
     lines.push(`WARNING: ${facts}: times are upper bounds, run it again`);
   }
   process.stdout.write(`${lines.join('\n')}\n`);
   if (rows.every(({ right }) => right)) {
-    const peers = peer && { peerStatus: { pytorch: peer.status } };
-    save(setup, { ...(driver && { driver }), ...machine, ceilings: {}, ...peers, rows });
+    save(setup, { ...(driver && { driver }), ...machine, ceilings: {}, peerStatus, rows });
   } else {
     process.exitCode = 1;
   }

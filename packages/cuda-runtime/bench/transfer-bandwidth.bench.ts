@@ -6,17 +6,17 @@
 import { type HostBuffer, Tensor } from '../src/index.js';
 import { openBench } from './bench-runtime.js';
 import { asyncMilliseconds, measure, milliseconds } from './measure.js';
-import { peersOf, pytorch } from './pytorch.js';
+import { peersOf, pytorch } from './peer-times.js';
 import { type Row, report } from './report.js';
 
 const setup = await openBench('transfer-bandwidth');
 const { device, stream, isQuick } = setup;
 const sizes = isQuick ? [4096, 2 ** 20] : [4096, 2 ** 20, 2 ** 24, 2 ** 26];
-const peer = pytorch(setup, 'transfer', ...sizes);
+const peers = { pytorch: pytorch(setup, 'transfer', ...sizes) };
 
 const rows: Row[] = [];
 for (const bytes of sizes) rows.push(...(await transferRows(bytes)));
-await report(setup, rows, peer);
+await report(setup, rows, peers);
 
 interface Way {
   readonly what: string;
@@ -42,7 +42,7 @@ async function transferRows(bytes: number): Promise<readonly Row[]> {
       case: { what, bytes },
       ...times,
       gbps,
-      ...peersOf(peer, `${key}:${bytes}`),
+      ...peersOf(peers, `${key}:${bytes}`),
       right,
     });
   }
