@@ -5,7 +5,7 @@ import { onEachBackend } from '../makers/each-backend.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 import { programs } from './programs/all.js';
 import { type PlayedRow, picked, played, saveResults } from './results.js';
-import { NotPlayable, Scene } from './scene.js';
+import { endThread, NotPlayable, Scene } from './scene.js';
 import { type Play, plays } from './table.js';
 
 // The levels of the CPU differ in kernels only, so one is enough here.
@@ -27,10 +27,13 @@ onEachBackend((backend) => {
   ])('conformance, $title', ({ guards }) => {
     let opened: TestRuntime;
     beforeAll(async () => {
-      opened = await openTestRuntime({ backend, guards });
+      opened = await openTestRuntime({ backend, guards, isolated: false });
       device = opened.device.name;
     });
-    afterAll(() => opened.runtime.dispose());
+    afterAll(async () => {
+      await endThread(opened.runtime);
+      await opened.runtime.dispose();
+    });
 
     for (const play of plays(guards)) {
       test(titleOf(play), async ({ skip }) => {
@@ -61,6 +64,7 @@ async function perform(scene: Scene, play: Play): Promise<string> {
     await programs[play.id]?.(scene);
     return '';
   } catch (error) {
+    scene.abort();
     if (error instanceof NotPlayable) return error.message;
     throw error;
   }

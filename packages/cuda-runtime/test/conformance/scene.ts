@@ -4,16 +4,25 @@ import {
   Event,
   type Graph,
   type GraphExec,
+  type Runtime,
   type Stream,
 } from '../../src/index.js';
 import type { TestRuntime } from '../makers/test-kernels.js';
 import type { Play } from './table.js';
+import { ThreadB } from './thread-b.js';
 
 const modes: Readonly<Record<string, CaptureMode>> = {
   G: 'global',
   T: 'thread_local',
   R: 'relaxed',
 };
+
+const threads = new WeakMap<Runtime, ThreadB>();
+
+/** Ends the second thread of a runtime, if a row has needed one. */
+export async function endThread(runtime: Runtime): Promise<void> {
+  await threads.get(runtime)?.end();
+}
 
 /** Thrown by a program that this machine cannot play; the message says why. */
 export class NotPlayable extends Error {}
@@ -29,12 +38,13 @@ export class Scene {
   readonly b2: Stream;
   /** What was seen. */
   readonly got: Record<string, string> = {};
-  readonly #case: string;
+  /** The case that is played. */
+  readonly case: string;
   #graph: Graph | undefined;
 
   constructor(test: TestRuntime, play: Play) {
     this.test = test;
-    this.#case = play.case;
+    this.case = play.case;
     this.mode = modes[play.mode] ?? 'thread_local';
     const stream = (name: string, blocking = false) => test.device.createStream({ name, blocking });
     this.s1 = stream('S1');
@@ -54,8 +64,28 @@ export class Scene {
     throw new Error('no graph was captured');
   }
 
+  /** A second thread, the same for all rows of a runtime; ready, since its start is unsafe. */
+  async threadB(): Promise<ThreadB> {
+    const known = threads.get(this.test.runtime) ?? (await this.newThread());
+    threads.set(this.test.runtime, known);
+    return known;
+  }
+
+  /** A second thread of its own. */
+  newThread(): Promise<ThreadB> {
+    const { runtime } = this.test;
+    return ThreadB.start({ backend: runtime.backend, guards: runtime.describe().guards });
+  }
+
+  /** Ends what a program that failed has left capturing, which would disturb the next ones. */
+  abort(): void {
+    for (const stream of [this.s1, this.s2, this.s3, this.b1, this.b2]) {
+      if (!stream.isDisposed && stream.captureStatus !== 'none') stream.abortCapture();
+    }
+  }
+
   is(name: string): boolean {
-    return this.#case === name;
+    return this.case === name;
   }
 
   put(key: string, value: string | number): void {

@@ -8,6 +8,7 @@ import { invalidation } from './invalidation.js';
 import { legacyStream } from './legacy-stream.js';
 import type { Programs } from './program.js';
 import { programmatic } from './programmatic.js';
+import { threads } from './threads.js';
 import { withoutCapture } from './without-capture.js';
 
 /** Every program that our API can play. */
@@ -20,6 +21,7 @@ export const programs: Programs = {
   ...capturedEvents,
   ...invalidation,
   ...graphs,
+  ...threads,
   ...programmatic,
   ...withoutCapture,
 };
