@@ -14,8 +14,8 @@ namespace cuda_runtime::core {
 class EventTrace {
  public:
   bool is_on() const { return base_.get() != nullptr; }
-  /// Records the base event on a stream of its own and waits for it: tens of microseconds. Called
-  /// without the mutex.
+  /// Records the base event on a stream of its own and waits for it, three times: tens of
+  /// microseconds. Called without the mutex.
   static Status start(Runtime& runtime);
   /// Gives what is complete to the trace and forgets the rest. Called without the mutex.
   static Status stop(Runtime& runtime, TraceLosses& losses);
@@ -43,10 +43,11 @@ class EventTrace {
     Ref<Ticket> ticket;
     int64_t ns = 0;
   };
+  /// The event and the host's time of the attempt in which they lay closest together.
   static Status measure_base(Runtime& runtime, Base& base);
   Status launch_copy(Stream& stream, Exec& exec, bool& launched);
   Status free_copy(Exec& exec, Ref<TracedCopy>& copy);
-  Ref<Ticket> timed_mark(Stream& stream);
+  static Ref<Ticket> timed_mark(Stream& stream);
   void expect(Stream& stream, Span span, Ref<Ticket> begin) noexcept;
   /// Adds the spans of what is complete.
   void collect(Runtime& runtime);
