@@ -3,6 +3,10 @@ import { forkJoin, type Overlap, type Stream, type Tensor } from '../../src/inde
 import { onEachBackend } from '../makers/each-backend.js';
 import { openTestRuntime, readInts, type TestRuntime, zeros } from '../makers/test-kernels.js';
 
+const ways = ['eager', 'in a replay', 'in a traced copy'] as const;
+
+type Way = (typeof ways)[number];
+
 // Two kernels that each wait, with a time limit, for the other to start.
 onEachBackend((backend) => {
   let t: TestRuntime;
@@ -11,21 +15,18 @@ onEachBackend((backend) => {
   });
   afterEach(() => t.runtime.dispose());
 
-  test.for(['eager', 'in a replay'] as const)(
-    '%s: they meet, and the trace shows it',
-    async (how) => {
-      const alt = t.runtime.streams.get('alt');
-      const { met, overlap } = await meet(t, alt, 3000, how === 'in a replay');
-      expect(met).toEqual([1, 1]);
-      expect(overlap.ms).toBeGreaterThan(0);
-      expect(overlap.fraction).toBeGreaterThan(0);
-    },
-  );
+  test.for(ways)('%s: they meet, and the trace shows it', async (how) => {
+    const alt = t.runtime.streams.get('alt');
+    const { met, overlap } = await meet(t, alt, 3000, how);
+    expect(met).toEqual([1, 1]);
+    expect(overlap.ms).toBeGreaterThan(0);
+    expect(overlap.fraction).toBeGreaterThan(0);
+  });
 
-  test.for(['eager', 'in a replay'] as const)(
+  test.for(ways)(
     '%s without the fork: they miss each other, and the trace shows none',
     async (how) => {
-      const { met, overlap } = await meet(t, t.runtime.currentStream(), 30, how === 'in a replay');
+      const { met, overlap } = await meet(t, t.runtime.currentStream(), 30, how);
       expect(met).not.toEqual([1, 1]);
       expect(overlap).toEqual({ ms: 0, fraction: 0 });
     },
@@ -37,7 +38,7 @@ async function meet(
   t: TestRuntime,
   side: Stream,
   timeoutMs: number,
-  replays: boolean,
+  how: Way,
 ): Promise<{ met: readonly number[]; overlap: Overlap }> {
   const main = t.runtime.currentStream();
   const [flags, a, b] = [zeros(t, main, 2), zeros(t, main, 1), zeros(t, main, 1)];
@@ -53,8 +54,9 @@ async function meet(
     one(main, b, 1);
   };
   await main.synchronize();
-  const exec = replays ? t.device.capture(both, { stream: main }).instantiateSync() : undefined;
-  t.runtime.trace.start();
+  const exec =
+    how !== 'eager' ? t.device.capture(both, { stream: main }).instantiateSync() : undefined;
+  t.runtime.trace.start({ source: how === 'in a traced copy' ? 'events' : 'backend' });
   if (exec) exec.launch(main);
   else both();
   await main.synchronize();

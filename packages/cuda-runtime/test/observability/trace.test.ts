@@ -42,16 +42,11 @@ onEachBackend((backend) => {
     });
   });
 
-  test('nodes of a graph: both branches overlap, each has its node, capture and replay', async () => {
+  test('nodes of a graph: each has its capture, replay and node', async () => {
     const data = await traceProgram(t, { source: 'events' });
     const nodes = data.spans.filter(({ node }) => node !== undefined);
     const replays = [1, 2].map((replay) => nodes.filter((span) => span.replay === replay));
     for (const replay of replays) {
-      const spins = replay.filter(({ name }) => name === 'test_spin');
-      const [main, alt] = ['main', 'alt'].map((name) =>
-        spins.filter(({ stream }) => stream.startsWith(`${name}#`)),
-      );
-      expect(data.overlap(main ?? [], alt ?? []).fraction).toBeGreaterThan(0.5);
       expect(new Set(replay.map(({ captureId }) => captureId)).size).toBe(1);
       expect(replay.map(({ node }) => node).toSorted()).toEqual([0, 1, 2, 3]);
     }
