@@ -69,7 +69,7 @@ async function encodeRow(): Promise<Row> {
   const items = isQuick ? 500 : 5000;
   const times = await measure(runs, items, () =>
     milliseconds(() => {
-      for (let index = 0; index < items; index += 1) encoded.encode(stream, config, params);
+      for (let index = 0; index < items; index += 1) encoded.encode(device, config, params);
     }),
   );
   return { case: { what: 'encode only', kernel: 'test_add', fields: 5 }, ...times, right };

@@ -2,10 +2,10 @@
 
 /** Prototypes that give the CPU entries default visibility; each .cpp gets them by `-include`. */
 export function entriesHeader(kernels) {
-  const lines = kernels.flatMap(({ name, struct, cpuEntry }) => [
+  const lines = kernels.flatMap(({ name, struct, cpuEntry, isHost }) => [
     `struct ${struct};`,
     `extern "C" __attribute__((visibility("default"))) void ${cpuEntry ?? name}(`,
-    `    const struct ${struct}* p, const CpuContext* context);`,
+    `    const struct ${struct}* p${isHost ? '' : ', const CpuContext* context'});`,
   ]);
   return `${head}#pragma once\n#include "cuda_runtime/abi.h"\n\n${lines.join('\n')}\n`;
 }

@@ -12,11 +12,14 @@
 //     const void* x;  /* r bf16|f32 [tokens, hidden] why */
 //     int32_t tokens; /* rows */
 //   } RmsNormParams;
+//
+// A host function, which runs in stream order on the callback thread, has `/* host name NameParams */`
+// instead; its pointers are host memory.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { entriesHeader, layoutCheckCpp, layoutCheckCuda } from './manifest-sources.mjs';
 
-const abi = 1;
+const abi = 2;
 const scalars = {
   int32_t: { type: 'i32', size: 4 },
   uint32_t: { type: 'u32', size: 4 },
@@ -26,7 +29,7 @@ const scalars = {
   double: { type: 'f64', size: 8 },
 };
 const dtypes = ['f32', 'bf16', 'f16', 'e4m3', 'e8m0', 'i32', 'i64', 'u8'];
-const kernelPattern = /^\s*\/\*\s*kernel\b(.*?)(\*\/)?\s*$/;
+const kernelPattern = /^\s*\/\*\s*(kernel|host)\b(.*?)(\*\/)?\s*$/;
 
 class ConventionError extends Error {
   constructor(file, line, text) {
@@ -106,9 +109,9 @@ function readHeader(file) {
 function readKernelLine(file, text, line) {
   const match = kernelPattern.exec(text);
   if (!match) return [];
-  if (!match[2])
-    throw new ConventionError(file, line, 'a kernel line ends with */ on the same line');
-  const [name, struct, ...options] = match[1].trim().split(/\s+/);
+  const [, kind, words, end] = match;
+  if (!end) throw new ConventionError(file, line, 'a kernel line ends with */ on the same line');
+  const [name, struct, ...options] = words.trim().split(/\s+/);
   if (!/^[a-z][a-z0-9_]*$/.test(name ?? '') || !/^[A-Z]\w*Params$/.test(struct ?? '')) {
     throw new ConventionError(
       file,
@@ -118,12 +121,16 @@ function readKernelLine(file, text, line) {
   }
   const entry = {
     line,
+    isHost: kind === 'host',
     name,
     struct,
     block: [1024, 1, 1],
     minSm: '8.0',
     pdl: { waits: false, triggers: false },
   };
+  if (entry.isHost && options.length > 0) {
+    throw new ConventionError(file, line, `host function ${name} takes no options`);
+  }
   for (const option of options) readKernelOption(file, line, entry, option);
   return [entry];
 }
@@ -272,14 +279,19 @@ function emit(options, kernels) {
     package: options.package,
     cpu: options.cpu,
     fatbins: options.fatbins.map(({ file }) => file),
-    kernels: kernels.map((kernel) => manifestKernel(options, kernel)),
+    kernels: kernels
+      .filter(({ isHost }) => !isHost)
+      .map((kernel) => manifestKernel(options, kernel)),
+    hosts: kernels
+      .filter(({ isHost }) => isHost)
+      .map(({ name, struct, bytes, fields }) => ({ name, struct, bytes, fields })),
   };
   writeIfChanged(options.manifest, `${JSON.stringify(manifest, null, 1)}\n`);
   const file = (name) => join(options.generated, name);
   writeIfChanged(file('entries.h'), entriesHeader(kernels));
   writeIfChanged(file('layout_check.cpp'), layoutCheckCpp(options.package, kernels));
   for (const { file: fatbin } of options.fatbins) {
-    const own = kernels.filter((kernel) => fatbinOf(options, kernel) === fatbin);
+    const own = kernels.filter((kernel) => !kernel.isHost && fatbinOf(options, kernel) === fatbin);
     writeIfChanged(
       file(fatbin.replace(/\.fatbin$/, '.layout.cuh')),
       layoutCheckCuda(options.package, own),

@@ -5,15 +5,21 @@
  * a promise (specification 2).
  */
 import type { DType } from './dtype.js';
-import type { CaptureOptions } from './graph/capture-options.js';
-import type { Graph } from './graph/graph.js';
+import type { CaptureMode } from './graph/capture-mode.js';
+import type { Condition } from './graph/condition.js';
+import type { UpdateReport } from './graph/exec/update-report.js';
+import type { EdgeOptions, GraphEdge, GraphJson, GraphNode } from './graph/graph-node.js';
 import type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js';
 import type { LaunchConfig } from './launch/launch-config.js';
+import type { ModuleSource } from './launch/module-source.js';
+import type { CallbackParams, NativeCallback } from './launch/native-callback.js';
 import type { ParamsLayout } from './launch/params-layout.js';
 import type { DeviceLimits } from './limits.js';
 import type { HostBuffer } from './memory/host-buffer.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { Event } from './stream/event.js';
+import type { StreamOptions } from './stream/stream-options.js';
+import type { WaitOptions } from './stream/wait-options.js';
 import type { Trace } from './trace/trace.js';
 
 /** Names a native record; only this package uses it. */
@@ -72,7 +78,7 @@ export interface TensorAllocator {
 }
 
 /** A value for a field of a parameter struct. */
-export type ParamValue = Tensor | DeviceBuffer | number | bigint | boolean | null;
+export type ParamValue = Tensor | DeviceBuffer | Condition | number | bigint | boolean | null;
 
 /** Values by field name; every field exactly once, `null` for an optional pointer not used. */
 export type KernelParams = Readonly<Record<string, ParamValue>>;
@@ -91,7 +97,7 @@ export interface Kernel {
    */
   occupancy(block: number, sharedBytes?: number): number;
   /** @internal Describes a launch in the command block. */
-  encode(stream: Stream, config: LaunchConfig, params: KernelParams): NativeHandle;
+  encode(device: Device, config: LaunchConfig, params: KernelParams): NativeHandle;
 }
 
 /** The kernels of one package, loaded for one runtime. */
@@ -103,20 +109,9 @@ export interface Module {
   readonly kernels: readonly string[];
   /** The same object for the same name. @throws KernelImageError `CRT_NO_SYMBOL` */
   kernel(name: string): Kernel;
+  /** A host function with its arguments. @throws KernelImageError `CRT_NO_SYMBOL`, ArgumentError */
+  callback(name: string, params: CallbackParams): NativeCallback;
 }
-
-/** Where a kernel package's artefacts are: by package, or the manifest itself. */
-export type ModuleSource =
-  | {
-      /** npm name of the kernel package, e.g. `@altstream/dense-kernels`. */
-      readonly package: string;
-      /** `import.meta.url` of a file of that package. */
-      readonly from: string;
-    }
-  | {
-      /** Absolute path of a manifest.json; its artefacts lie beside it. */
-      readonly manifest: string;
-    };
 
 /** What can be copied and filled. */
 export type Memory = Tensor | DeviceBuffer | HostBuffer;
@@ -146,6 +141,8 @@ export interface Stream extends TensorAllocator, Disposable {
   write(destination: Tensor | DeviceBuffer, source: ArrayBufferView): this;
   /** Copies out of device memory; `destination` is filled on the JS thread, then it resolves. */
   read(source: Tensor | DeviceBuffer, destination: ArrayBufferView): Promise<void>;
+  /** Runs a native function when this point is reached; the stream waits for it. */
+  host(callback: NativeCallback): this;
   /** Calls `callback` on the event loop when this point is reached; does not hold the stream. */
   notify(callback: () => void): this;
   /** Everything submitted is complete. */
@@ -160,6 +157,13 @@ export interface Stream extends TensorAllocator, Disposable {
   ready(below?: number): Promise<void>;
   readonly captureStatus: 'none' | 'active' | 'invalidated';
   readonly captureId: bigint | undefined;
+  /** Ids of the nodes that the next one will depend on; undefined when not capturing (CB22). */
+  readonly captureDependencies: readonly number[] | undefined;
+  /**
+   * Replaces what the next node depends on, or adds to it (CB23, CB24). Nodes that were cut off need no
+   * join. @throws CaptureError when not capturing, ArgumentError
+   */
+  setCaptureDependencies(nodes: readonly number[], how?: 'replace' | 'add'): void;
   /** Operations from now on become nodes of a graph; prefer `device.capture`. */
   beginCapture(options?: CaptureOptions): void;
   /** Ends the capture that began here. */
@@ -173,13 +177,6 @@ export interface Stream extends TensorAllocator, Disposable {
   use(api: string): NativeHandle;
   /** @internal The handle for one more operation. @throws QueueFullError */
   submit(api: string): NativeHandle;
-}
-
-/** How to give up a wait. The work on the device goes on. */
-export interface WaitOptions {
-  readonly signal?: AbortSignal;
-  /** Rejects with `DeadlockError` after this time. */
-  readonly timeoutMs?: number;
 }
 
 /** One device of a runtime. */
@@ -200,6 +197,8 @@ export interface Device {
   alloc(bytes: number, options?: AllocOptions): DeviceBuffer;
   allocHost(bytes: number): Promise<HostBuffer>;
   allocHostSync(bytes: number): HostBuffer;
+  /** An empty graph, to be built node by node (docs/graphs.md). */
+  createGraph(): Graph;
   /**
    * Runs `record` while a stream captures and returns the graph. Synchronous: if `record` returns a
    * promise the capture is discarded. However it ends, everything is as before (docs/capture.md).
@@ -211,14 +210,132 @@ export interface Device {
   synchronizeSync(): void;
 }
 
-/** Options of a stream. */
-export interface StreamOptions {
-  /** Lower is more urgent; clamped to the device's range. */
-  readonly priority?: number;
-  /** Synchronises with the legacy stream; default false. */
-  readonly blocking?: boolean;
-  /** For messages, traces and pictures. */
-  readonly name?: string;
+/** How a capture is made. */
+export interface CaptureOptions {
+  /** Default `thread_local`: only this thread's calls are restricted. */
+  readonly mode?: CaptureMode;
+  /**
+   * Adds the nodes to a graph that is there, the first ones behind `after`. If such a capture fails, the
+   * graph is gone (CB21).
+   */
+  readonly into?: { readonly graph: Graph; readonly after?: readonly GraphNode[] };
+}
+
+/**
+ * A graph of operations, captured or built node by node. Retains the memory, kernels and events that its
+ * nodes use. `after` names the nodes that a new one depends on; none twice.
+ */
+export interface Graph extends Disposable {
+  readonly device: Device;
+  readonly origin: 'explicit' | 'captured' | 'body';
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly GraphEdge[];
+  addKernel(
+    kernel: Kernel,
+    config: LaunchConfig,
+    params: KernelParams,
+    after?: readonly GraphNode[],
+  ): GraphNode;
+  /** Copies `bytes`, default all of `source`. */
+  addCopy(
+    destination: Memory,
+    source: Memory,
+    bytes?: number,
+    after?: readonly GraphNode[],
+  ): GraphNode;
+  /** Sets `bytes`, default all of `destination`, to `byte`. */
+  addFill(
+    destination: Tensor | DeviceBuffer,
+    byte: number,
+    bytes?: number,
+    after?: readonly GraphNode[],
+  ): GraphNode;
+  /** Does nothing: joins edges. */
+  addEmpty(after?: readonly GraphNode[]): GraphNode;
+  /** Runs a native function on the callback thread. */
+  addHost(callback: NativeCallback, after?: readonly GraphNode[]): GraphNode;
+  /** Calls `callback` on the event loop at each launch; holds nothing up. */
+  addNotify(callback: () => void, after?: readonly GraphNode[]): GraphNode;
+  addEventRecord(event: Event, after?: readonly GraphNode[]): GraphNode;
+  /** Waits for what the event holds when the graph is launched. */
+  addEventWait(event: Event, after?: readonly GraphNode[]): GraphNode;
+  /** A copy of `graph` as one node. @throws GraphLifetimeError with memory nodes or conditions */
+  addChild(graph: Graph, after?: readonly GraphNode[]): GraphNode;
+  /** A value that kernels set through a `uint64_t` field; every launch starts it at `initial`. */
+  createCondition(initial?: number): Condition;
+  /** Runs `then` when the value is not 0, else `else` if asked for. */
+  addIf(
+    condition: Condition,
+    after?: readonly GraphNode[],
+    options?: { readonly else?: boolean },
+  ): { readonly node: GraphNode; readonly then: Graph; readonly else?: Graph };
+  /** Runs `body` as long as the value is not 0; looks before each turn. */
+  addWhile(
+    condition: Condition,
+    after?: readonly GraphNode[],
+  ): { readonly node: GraphNode; readonly body: Graph };
+  /** Runs the case of that number; none for larger values. */
+  addSwitch(
+    condition: Condition,
+    cases: number,
+    after?: readonly GraphNode[],
+  ): { readonly node: GraphNode; readonly cases: readonly Graph[] };
+  /** Memory of the graph; nodes behind this one may use it (docs/graphs.md). */
+  addAlloc(
+    bytes: number,
+    after?: readonly GraphNode[],
+    label?: string,
+  ): { readonly node: GraphNode; readonly buffer: DeviceBuffer };
+  addFree(buffer: DeviceBuffer, after?: readonly GraphNode[]): GraphNode;
+  /** @throws ArgumentError for a cycle, a second edge, a node of another graph, a port that does not fit */
+  addDependency(from: GraphNode, to: GraphNode, options?: EdgeOptions): void;
+  /** @throws GraphLifetimeError with memory nodes or conditions */
+  clone(): Graph;
+  /** Keeps `object` until the graph, its executables and their launches are gone. */
+  retain(object: object): void;
+  /**
+   * Makes an executable on a thread of the runtime; meanwhile changes throw `BusyError`.
+   * @throws GraphInstantiateError, GraphLifetimeError; RaceError with the race checker on
+   */
+  instantiate(options?: InstantiateOptions): Promise<GraphExec>;
+  /** The same on this thread; below a millisecond for a hundred nodes. */
+  instantiateSync(options?: InstantiateOptions): GraphExec;
+  /** Plain data, children and bodies nested in their nodes. */
+  toJSON(): GraphJson;
+  /** Graphviz text, the same on every backend. */
+  toDot(): string;
+  /** A self-contained picture: one coloured column a stream, time downwards. */
+  toSvg(): string;
+  /** Ends this object; executables made from it go on. */
+  dispose(): void;
+}
+
+/** How an executable is made. */
+export interface InstantiateOptions {
+  /** A launch first frees what the last one left allocated; default false, then it is refused. */
+  readonly autoFreeOnLaunch?: boolean;
+  /** Prepares the first launch on this stream. */
+  readonly upload?: Stream;
+}
+
+/** A graph that can be launched. Launches of one executable run one after the other. */
+export interface GraphExec extends Disposable {
+  /** How often it was launched. */
+  readonly launches: number;
+  /** Starts all nodes as one operation of `stream` (default: the current stream). */
+  launch(stream?: Stream): this;
+  /** Makes the first launch on `stream` cheaper. */
+  upload(stream?: Stream): this;
+  /** Takes over what `graph` does if only parameters differ; else says what differs, and stays as it is. */
+  update(graph: Graph): UpdateReport;
+  /** Later launches run this instead; launches in flight are not affected. */
+  setKernel(node: GraphNode, kernel: Kernel, config: LaunchConfig, params: KernelParams): void;
+  setCopy(node: GraphNode, destination: Memory, source: Memory, bytes?: number): void;
+  setFill(node: GraphNode, destination: Tensor | DeviceBuffer, byte: number, bytes?: number): void;
+  /** A kernel, copy or fill that is off completes at once. */
+  setEnabled(node: GraphNode, enabled: boolean): void;
+  /** Ends this object; a launch that runs goes on. */
+  dispose(): void;
 }
 
 /** Options of an allocation. */

@@ -9,17 +9,17 @@ import {
 } from './arguments/faults.js';
 import type {
   AllocOptions,
+  CaptureOptions,
   Device,
   DeviceBuffer,
+  Graph,
   OnStream,
   Runtime,
   Stream,
-  StreamOptions,
 } from './contract.js';
 import type { DeviceInfo } from './device-info.js';
 import { captureGraph } from './graph/capture.js';
-import type { CaptureOptions } from './graph/capture-options.js';
-import type { Graph } from './graph/graph.js';
+import { NativeGraph } from './graph/graph.js';
 import type { DeviceLimits } from './limits.js';
 import { NativeBuffer } from './memory/buffer.js';
 import { HostBuffer } from './memory/host-buffer.js';
@@ -30,6 +30,7 @@ import { runTask } from './native/task.js';
 import { Event } from './stream/event.js';
 import type { QueueOptions } from './stream/pending-limit.js';
 import { NativeStream, type StreamTerms } from './stream/stream.js';
+import type { StreamOptions } from './stream/stream-options.js';
 
 /** The one implementation of `Device`. */
 export class NativeDevice implements Device {
@@ -117,6 +118,11 @@ export class NativeDevice implements Device {
   allocHostSync(bytes: number): HostBuffer {
     checkBytes('device.allocHost', bytes);
     return HostBuffer.of(guarded(() => environment().binding.allocHost(this.#runtime(), bytes)));
+  }
+
+  createGraph(): Graph {
+    const handle = guarded(() => environment().binding.createGraph(this.#runtime()));
+    return new NativeGraph(handle, this, 'explicit');
   }
 
   capture(record: (stream: Stream) => void, options: CaptureOptions & OnStream = {}): Graph {

@@ -1,20 +1,21 @@
 export type {
   AllocOptions,
+  CaptureOptions,
   Device,
   DeviceBuffer,
+  Graph,
+  GraphExec,
+  InstantiateOptions,
   Kernel,
   KernelParams,
   Memory,
   Module,
-  ModuleSource,
   OnStream,
   ParamValue,
   Runtime,
   Stream,
-  StreamOptions,
   StreamRegistry,
   TensorAllocator,
-  WaitOptions,
 } from './contract.js';
 export type { CpuLevelName, CpuOptions, CpuSchedule } from './cpu-options.js';
 export { type DType, dtypeBytes, isDType } from './dtype.js';
@@ -49,14 +50,22 @@ export {
   MappedFile,
   type MappedFileOptions,
 } from './file/mapped-file.js';
-export type { CaptureMode, CaptureOptions } from './graph/capture-options.js';
+export type { CaptureMode } from './graph/capture-mode.js';
 export { type CapturedOrRun, captureOrRun } from './graph/capture-or-run.js';
-export type { Graph, GraphJson } from './graph/graph.js';
-export type { GraphExec, LaunchTarget } from './graph/graph-exec.js';
-export type { GraphAccess, GraphEdge, GraphNode } from './graph/graph-node.js';
+export type { Condition } from './graph/condition.js';
+export type { UpdateReport } from './graph/exec/update-report.js';
+export type {
+  EdgeOptions,
+  GraphAccess,
+  GraphEdge,
+  GraphJson,
+  GraphNode,
+} from './graph/graph-node.js';
 export type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js';
 export { KernelLibrary, type KernelLibraryOptions } from './launch/kernel-library.js';
 export type { Dim3, LaunchConfig } from './launch/launch-config.js';
+export type { ModuleSource } from './launch/module-source.js';
+export type { CallbackParams, NativeCallback } from './launch/native-callback.js';
 export type { ParamField, ParamsLayout, ParamType } from './launch/params-layout.js';
 export type { DeviceLimits } from './limits.js';
 export type { HostBuffer } from './memory/host-buffer.js';
@@ -84,6 +93,8 @@ export {
   withAlt,
 } from './stream/fork-join.js';
 export type { QueuePolicy } from './stream/pending-limit.js';
+export type { StreamOptions } from './stream/stream-options.js';
+export type { WaitOptions } from './stream/wait-options.js';
 export { exportHandle } from './threads/export-handle.js';
 export type { ExportableKind, ExportableObjects } from './threads/exportable.js';
 export { importHandle } from './threads/import-handle.js';

@@ -1,5 +1,5 @@
 import { checkFunction, wrongKind, wrongRuntime } from './arguments/faults.js';
-import type { Device, Module, ModuleSource, Runtime, Stream, StreamRegistry } from './contract.js';
+import type { Device, Module, Runtime, Stream, StreamRegistry } from './contract.js';
 import { NativeDevice } from './device.js';
 import { parseDeviceInfo } from './device-info.js';
 import { ArgumentError } from './errors/argument-error.js';
@@ -8,6 +8,7 @@ import { DisposedError } from './errors/disposed-error.js';
 import { RaceError } from './errors/race-error.js';
 import { checkSource } from './launch/find-artefacts.js';
 import { loadModule, type NativeModule } from './launch/module.js';
+import type { ModuleSource } from './launch/module-source.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';

@@ -29,6 +29,9 @@ class StreamQueue {
 class ExecPlan {
  public:
   virtual ~ExecPlan() = default;
+
+  /// What kernels get for the graph's conditions, by their index.
+  std::vector<uint64_t> condition_handles;
 };
 
 /// Where a buffer lies.
@@ -102,7 +105,16 @@ class Backend {
   virtual Status occupancy(Kernel& kernel, uint32_t threads, uint64_t shared_bytes,
                            int& blocks) = 0;
 
+  /// Before the first host function is submitted: makes the thread that runs them.
+  virtual Status start_callbacks() { return {}; }
+
+  /// `graph` is flat and stays as it is; its edges may lead in any direction (topological_order).
   virtual Status plan(const Graph& graph, std::unique_ptr<ExecPlan>& plan) = 0;
+  /// The node of the executable does something else from the next launch on: same kind and edges,
+  /// perhaps switched on or off. `exec.graph()` holds it already.
+  virtual Status set_node(Exec&, uint32_t) { return {}; }
+  /// Makes the first launch on the stream cheaper.
+  virtual Status upload(Stream&, Exec&) { return {}; }
   virtual Ref<Ticket> launch(Stream& stream, Exec& exec) = 0;
 };
 

@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "core/graph/capture_rules.h"
+#include "core/graph/nodes/condition.h"
+#include "core/graph/nodes/host_function.h"
 #include "core/runtime.h"
 
 namespace cuda_runtime::core {
@@ -71,15 +73,15 @@ Status check_range(const Range& range, uint64_t bytes, const char* argument) {
                           "Stay within the buffer");
 }
 
-Status check_runtime(const Stream& stream, const Buffer& buffer) {
-  if (&buffer.runtime() == &stream.runtime()) return {};
+Status check_runtime(const Runtime& runtime, const Buffer& buffer) {
+  if (&buffer.runtime() == &runtime) return {};
   return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
-                       buffer.describe() + " belongs to another runtime than the stream",
+                       buffer.describe() + " belongs to another runtime than the stream or graph",
                        "Open one runtime");
 }
 
 /// Writes the pointers into the block and notes the accesses.
-Status bind_buffers(const LaunchRequest& request, Work& work) {
+Status bind_buffers(const Runtime& runtime, const LaunchRequest& request, Work& work) {
   const KernelLayout& layout = request.kernel->layout();
   uint64_t given = 0;
   for (const BufferArgument& argument : request.buffers) {
@@ -88,7 +90,7 @@ Status bind_buffers(const LaunchRequest& request, Work& work) {
                               std::to_string(argument.field));
     }
     const ParameterField& field = layout.fields[argument.field];
-    Status status = check_runtime(*request.stream, *argument.buffer);
+    Status status = check_runtime(runtime, *argument.buffer);
     if (status.ok()) {
       status = check_range({argument.buffer, argument.offset}, argument.extent,
                            field.name.c_str());
@@ -110,15 +112,29 @@ Status bind_buffers(const LaunchRequest& request, Work& work) {
   return {};
 }
 
+/// Notes where each executable writes its handle of a condition.
+Status bind_conditions(const LaunchRequest& request, Work& work) {
+  const KernelLayout& layout = request.kernel->layout();
+  for (const ConditionField& argument : request.conditions) {
+    if (argument.field >= layout.fields.size() || layout.fields[argument.field].type != "u64") {
+      return Status::argument("kernel " + layout.name + " has no field " +
+                                  std::to_string(argument.field) + " for a condition",
+                              "Give a condition to a field of type uint64_t");
+    }
+    work.conditions.push_back({argument.condition, layout.fields[argument.field].offset});
+  }
+  return {};
+}
+
 }  // namespace
 
-Status launch(const LaunchRequest& request) {
-  Stream& stream = *request.stream;
+Status make_kernel(Runtime& runtime, const LaunchRequest& request, Ref<Work>& work) {
   const KernelLayout& layout = request.kernel->layout();
-  if (&request.kernel->module().runtime() != &stream.runtime()) {
-    return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
-                         "kernel " + layout.name + " belongs to another runtime than the stream",
-                         "Load the module with the stream's runtime");
+  if (&request.kernel->module().runtime() != &runtime) {
+    return Status::error(
+        "CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
+        "kernel " + layout.name + " belongs to another runtime than the stream or graph",
+        "Load the module with the runtime that it is used in");
   }
   if (request.params_bytes != layout.bytes) {
     return Status::error("CRT_PARAMS_LAYOUT", 0,
@@ -127,20 +143,28 @@ Status launch(const LaunchRequest& request) {
                              std::to_string(layout.bytes));
   }
   Status status = check_config(request);
-  if (!status.ok()) {
-    // A refused launch breaks the capture it was meant for (CU20, CU21).
-    LockGuard lock(stream.runtime().mutex());
-    const bool is_cluster = status.fault().number == kInvalidClusterSize;
-    return refuse(stream.runtime(), stream.capture.get(), std::move(status),
-                  is_cluster ? "CU21" : "CU20");
-  }
-  auto work = make_ref<Work>(WorkKind::kKernel);
-  work->kernel = request.kernel;
-  work->config = request.config;
-  std::memcpy(work->params.resize(layout.bytes), request.params, layout.bytes);
-  status = bind_buffers(request, *work);
   if (!status.ok()) return status;
-  return stream.submit(std::move(work));
+  auto made = make_ref<Work>(WorkKind::kKernel);
+  made->kernel = request.kernel;
+  made->config = request.config;
+  std::memcpy(made->params.resize(layout.bytes), request.params, layout.bytes);
+  status = bind_buffers(runtime, request, *made);
+  if (status.ok() && !request.conditions.empty()) status = bind_conditions(request, *made);
+  if (status.ok()) work = std::move(made);
+  return status;
+}
+
+Status launch(const LaunchRequest& request) {
+  Stream& stream = *request.stream;
+  Ref<Work> work;
+  Status status = make_kernel(stream.runtime(), request, work);
+  if (status.ok()) return stream.submit(std::move(work));
+  if (status.fault().code != "CRT_LAUNCH_CONFIG") return status;
+  // A refused launch breaks the capture it was meant for (CU20, CU21).
+  LockGuard lock(stream.runtime().mutex());
+  const bool is_cluster = status.fault().number == kInvalidClusterSize;
+  return refuse(stream.runtime(), stream.capture.get(), std::move(status),
+                is_cluster ? "CU21" : "CU20");
 }
 
 Status allocate(Stream& stream, uint64_t bytes, std::string label, Ref<Buffer>& buffer) {
@@ -163,36 +187,67 @@ Status allocate_host(Runtime& runtime, uint64_t bytes, Ref<Buffer>& buffer) {
   return runtime.allocate(bytes, "host", true, buffer);
 }
 
-Status copy(Stream& stream, const Range& to, const Range& from, uint64_t bytes) {
+Status make_copy(Runtime& runtime, const Range& to, const Range& from, uint64_t bytes,
+                 Ref<Work>& work) {
   Status status = check_range(to, bytes, "destination");
   if (status.ok()) status = check_range(from, bytes, "source");
-  if (status.ok()) status = check_runtime(stream, *to.buffer);
-  if (status.ok()) status = check_runtime(stream, *from.buffer);
+  if (status.ok()) status = check_runtime(runtime, *to.buffer);
+  if (status.ok()) status = check_runtime(runtime, *from.buffer);
   if (!status.ok()) return status;
-  auto work = make_ref<Work>(WorkKind::kCopy);
+  work = make_ref<Work>(WorkKind::kCopy);
   work->to = bytes > 0 ? to.buffer->data() + to.offset : nullptr;
   work->from = bytes > 0 ? from.buffer->data() + from.offset : nullptr;
   work->bytes = bytes;
   work->accesses.push_back({to.buffer, to.offset, to.offset + bytes, kWrite});
   work->accesses.push_back({from.buffer, from.offset, from.offset + bytes, kRead});
-  return stream.submit(std::move(work));
+  return {};
 }
 
-Status fill(Stream& stream, const Range& to, uint8_t byte, uint64_t bytes) {
+Status make_fill(Runtime& runtime, const Range& to, uint8_t byte, uint64_t bytes, Ref<Work>& work) {
   Status status = check_range(to, bytes, "destination");
-  if (status.ok()) status = check_runtime(stream, *to.buffer);
+  if (status.ok()) status = check_runtime(runtime, *to.buffer);
   if (!status.ok()) return status;
-  auto work = make_ref<Work>(WorkKind::kFill);
+  work = make_ref<Work>(WorkKind::kFill);
   work->to = bytes > 0 ? to.buffer->data() + to.offset : nullptr;
   work->fill_byte = byte;
   work->bytes = bytes;
   work->accesses.push_back({to.buffer, to.offset, to.offset + bytes, kWrite});
-  return stream.submit(std::move(work));
+  return {};
+}
+
+Status make_host(Runtime& runtime, Ref<HostFunction> function, Ref<Work>& work) {
+  Status status = runtime.backend().start_callbacks();
+  for (const Access& access : function->accesses) {
+    if (status.ok()) status = check_runtime(runtime, *access.buffer);
+  }
+  if (!status.ok()) return status;
+  work = make_ref<Work>(WorkKind::kHost);
+  for (const Access& access : function->accesses) work->accesses.push_back(access);
+  work->host = std::move(function);
+  return {};
+}
+
+Status copy(Stream& stream, const Range& to, const Range& from, uint64_t bytes) {
+  Ref<Work> work;
+  Status status = make_copy(stream.runtime(), to, from, bytes, work);
+  return status.ok() ? stream.submit(std::move(work)) : std::move(status);
+}
+
+Status fill(Stream& stream, const Range& to, uint8_t byte, uint64_t bytes) {
+  Ref<Work> work;
+  Status status = make_fill(stream.runtime(), to, byte, bytes, work);
+  return status.ok() ? stream.submit(std::move(work)) : std::move(status);
+}
+
+Status host(Stream& stream, Ref<HostFunction> function) {
+  Ref<Work> work;
+  Status status = make_host(stream.runtime(), std::move(function), work);
+  return status.ok() ? stream.submit(std::move(work)) : std::move(status);
 }
 
 Status write(Stream& stream, const Range& to, const uint8_t* source, uint64_t bytes) {
   Status status = check_range(to, bytes, "destination");
-  if (status.ok()) status = check_runtime(stream, *to.buffer);
+  if (status.ok()) status = check_runtime(stream.runtime(), *to.buffer);
   if (!status.ok()) return status;
   auto work = make_ref<Work>(WorkKind::kWrite);
   work->to = bytes > 0 ? to.buffer->data() + to.offset : nullptr;
@@ -208,7 +263,7 @@ Status write(Stream& stream, const Range& to, const uint8_t* source, uint64_t by
 Status read(Stream& stream, const Range& from, uint64_t bytes, Ref<CompletionSink> sink,
             int64_t token) {
   Status status = check_range(from, bytes, "source");
-  if (status.ok()) status = check_runtime(stream, *from.buffer);
+  if (status.ok()) status = check_runtime(stream.runtime(), *from.buffer);
   if (!status.ok()) return status;
   auto work = make_ref<Work>(WorkKind::kRead);
   work->from = bytes > 0 ? from.buffer->data() + from.offset : nullptr;

@@ -18,7 +18,8 @@ uint8_t access_mode(const std::string& text) {
 Status read_field(const std::string& kernel, const JsonValue& json, ParameterField& field) {
   field.name = json["name"].text();
   field.offset = static_cast<uint32_t>(json["offset"].number_or(0));
-  field.is_buffer = json["type"].text() == "buf";
+  field.type = json["type"].text();
+  field.is_buffer = field.type == "buf";
   field.is_optional = json["optional"].bool_or(false);
   field.access = access_mode(json["access"].text());
   if (!field.name.empty() && (!field.is_buffer || field.access != 0)) return {};
@@ -59,6 +60,15 @@ Status read_layout(const JsonValue& json, KernelLayout& layout) {
   return {};
 }
 
+Status read_layouts(const JsonValue& json, std::vector<KernelLayout>& layouts) {
+  for (const JsonValue& item : json.items) {
+    layouts.emplace_back();
+    Status status = read_layout(item, layouts.back());
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
 }  // namespace
 
 Kernel::Kernel(Ref<Module> module, const KernelLayout& layout, void* entry)
@@ -81,21 +91,23 @@ Status Module::load(Runtime& runtime, const std::string& manifest, const std::st
   if (!parse_json(manifest, json, error)) {
     return Status::argument("the manifest in " + directory + " is " + error, kRebuild);
   }
-  if (json["abi"].number_or(0) != CRT_ABI_VERSION) {
+  const double abi = json["abi"].number_or(0);
+  if (abi < CRT_ABI_OLDEST || abi > CRT_ABI_VERSION) {
     return Status::error("CRT_PARAMS_LAYOUT", 0,
                          "the manifest in " + directory + " has ABI " +
-                             std::to_string(static_cast<int>(json["abi"].number_or(0))) +
-                             ", this runtime " + std::to_string(CRT_ABI_VERSION),
+                             std::to_string(static_cast<int>(abi)) + ", this runtime takes " +
+                             std::to_string(CRT_ABI_OLDEST) + " to " +
+                             std::to_string(CRT_ABI_VERSION),
                          kRebuild);
   }
   std::vector<KernelLayout> layouts;
-  for (const JsonValue& item : json["kernels"].items) {
-    layouts.emplace_back();
-    Status status = read_layout(item, layouts.back());
-    if (!status.ok()) return status;
-  }
+  std::vector<HostLayout> hosts;
+  Status read = read_layouts(json["kernels"], layouts);
+  if (read.ok()) read = read_layouts(json["hosts"], hosts);
+  if (!read.ok()) return read;
   auto loaded =
       make_ref<Module>(Ref<Runtime>(&runtime), json["package"].text(), std::move(layouts));
+  loaded->hosts_ = std::move(hosts);
   Status status = runtime.backend().load_image(json, directory, loaded->layouts_, loaded->image_);
   if (status.ok()) module = std::move(loaded);
   return status;

@@ -18,6 +18,7 @@ class Module;
 struct ParameterField {
   std::string name;
   uint32_t offset = 0;
+  std::string type;  // "buf", "u64", …
   bool is_buffer = false;
   bool is_optional = false;
   uint8_t access = 0;  // AccessMode, buffers only
@@ -53,12 +54,18 @@ class Kernel : public Record {
   void* const entry_;
 };
 
+/// A host function as a manifest describes it; `struct_name` and `fields` are those of its parameters.
+using HostLayout = KernelLayout;
+
 /// The artefact of a module on one backend.
 class ModuleImage {
  public:
   virtual ~ModuleImage() = default;
   /// Null when the artefact lacks the kernel.
   virtual void* entry(const KernelLayout& layout) = 0;
+  /// The host function, which every backend takes from the CPU library; null when it is not there, or has
+  /// parameters of another size.
+  virtual void* host_entry(const HostLayout&) { return nullptr; }
 };
 
 class Module : public Record {
@@ -75,6 +82,8 @@ class Module : public Record {
   Runtime& runtime() const { return *runtime_; }
   const std::string& package() const { return package_; }
   const std::vector<KernelLayout>& layouts() const { return layouts_; }
+  const std::vector<HostLayout>& hosts() const { return hosts_; }
+  ModuleImage& image() const { return *image_; }
   /// Null when the module has no such kernel on this backend.
   Ref<Kernel> kernel(const std::string& name);
 
@@ -82,6 +91,7 @@ class Module : public Record {
   const Ref<Runtime> runtime_;
   const std::string package_;
   const std::vector<KernelLayout> layouts_;
+  std::vector<HostLayout> hosts_;
   std::unique_ptr<ModuleImage> image_;
 };
 

@@ -1,5 +1,8 @@
 #include "core/work.h"
 
+#include "core/graph/nodes/condition.h"
+#include "core/graph/nodes/graph_buffer.h"
+#include "core/graph/nodes/host_function.h"
 #include "core/stream/event.h"
 
 namespace cuda_runtime::core {
@@ -7,6 +10,12 @@ namespace cuda_runtime::core {
 Work::Work(WorkKind work_kind) : kind(work_kind) {}
 
 Work::~Work() = default;
+
+std::string Work::label() const {
+  if (kind == WorkKind::kKernel) return kernel->name();
+  if (kind == WorkKind::kHost) return host->name;
+  return work_kind_name(kind);
+}
 
 const char* work_kind_name(WorkKind kind) {
   switch (kind) {
@@ -26,6 +35,18 @@ const char* work_kind_name(WorkKind kind) {
       return "event-record";
     case WorkKind::kEventWait:
       return "event-wait";
+    case WorkKind::kHost:
+      return "host";
+    case WorkKind::kEmpty:
+      return "empty";
+    case WorkKind::kChild:
+      return "child";
+    case WorkKind::kConditional:
+      return "conditional";
+    case WorkKind::kAlloc:
+      return "alloc";
+    case WorkKind::kFree:
+      return "free";
   }
   return "unknown";
 }

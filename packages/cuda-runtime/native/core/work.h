@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/base/inline_vector.h"
 #include "core/launch_config.h"
@@ -14,7 +15,12 @@
 
 namespace cuda_runtime::core {
 
+class GraphCondition;
+class Conditional;
 class Event;
+class Graph;
+class GraphBuffer;
+class HostFunction;
 
 enum class WorkKind : uint8_t {
   kKernel,
@@ -25,6 +31,12 @@ enum class WorkKind : uint8_t {
   kNotify,       // posts a token, holds nothing
   kEventRecord,  // external record, graphs only
   kEventWait,    // external wait, graphs only
+  kHost,         // a native function on the callback thread
+  kEmpty,        // joins edges, graphs only
+  kChild,        // a copy of a graph, graphs only
+  kConditional,  // bodies that a value chooses, graphs only
+  kAlloc,        // graph-owned memory begins, graphs only
+  kFree,         // and ends
 };
 
 const char* work_kind_name(WorkKind kind);
@@ -49,6 +61,12 @@ class ParameterBlock {
   uint32_t bytes_ = 0;
 };
 
+/// A field of a parameter struct that names a condition; every executable has its own handle for it.
+struct ConditionArgument {
+  Ref<GraphCondition> condition;
+  uint32_t offset = 0;  // bytes from the start of the struct
+};
+
 struct Work : public RefCounted {
   explicit Work(WorkKind work_kind);
   ~Work() override;
@@ -66,15 +84,18 @@ struct Work : public RefCounted {
   Ref<CompletionSink> sink;           // kRead, kNotify
   int64_t token = 0;
   Ref<Event> event;  // kEventRecord, kEventWait
+  std::vector<ConditionArgument> conditions;  // kKernel
+  Ref<HostFunction> host;                     // kHost
+  Ref<Graph> child;                           // kChild
+  Ref<Conditional> conditional;               // kConditional
+  Ref<GraphBuffer> memory;                    // kAlloc, kFree
   uint64_t traced = 0;  // number in the trace; set before the submission, 0 for nodes
 
   bool is_programmatic() const {
     return kind == WorkKind::kKernel && (config.flags & kProgrammatic) != 0;
   }
-  /// Kernel name, or what kind of operation it is.
-  std::string label() const {
-    return kind == WorkKind::kKernel ? kernel->name() : work_kind_name(kind);
-  }
+  /// Name of the kernel or host function, or what kind of operation it is.
+  std::string label() const;
 };
 
 }  // namespace cuda_runtime::core

@@ -58,6 +58,7 @@ Status read_options(const core::RuntimeOptions& options, SchedulerOptions& resul
   result.threads = options.threads != 0 ? options.threads : usable_processors();
   result.max_threads = options.max_threads != 0 ? options.max_threads : kDefaultMaxThreads;
   result.strict_pdl = options.strict_pdl;
+  result.poison = options.poison;
   return status;
 }
 
@@ -228,8 +229,10 @@ Status CpuBackend::occupancy(core::Kernel&, uint32_t, uint64_t, int& blocks) {
   return {};
 }
 
+Status CpuBackend::start_callbacks() { return scheduler_->start_callbacks(); }
+
 Status CpuBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) {
-  plan = std::make_unique<GraphPlan>(graph);
+  plan = std::make_unique<GraphPlan>(graph, nullptr, 0);
   return {};
 }
 
@@ -240,13 +243,14 @@ Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
   operation->launch = std::make_unique<GraphLaunch>();
   GraphLaunch& launch = *operation->launch;
   launch.exec = Ref<core::Exec>(&exec);
+  launch.graph = exec.graph();
   launch.plan = &plan;
   launch.number = exec.launches() + 1;
   launch.traced = exec.traced;
   launch.traces_nodes = runtime_->trace().mode() == core::TraceMode::kGraph;
   // Waits take what the events hold now; records replace it (CX27).
   for (const uint32_t node : plan.event_waits) {
-    const Ref<Ticket>& ticket = plan.nodes[node].work->event->ticket;
+    const Ref<Ticket>& ticket = launch.graph->nodes()[node].work->event->ticket;
     if (ticket && !ticket->is_complete()) launch.waits.push_back({node, ticket, {}});
   }
   for (const uint32_t node : plan.event_records) {
@@ -255,10 +259,12 @@ Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
     launch.records.emplace_back(node, std::move(record));
   }
   if (launch.traced != 0) runtime_->trace().begun(launch.traced);
-  const auto records = launch.records;  // the launch may end in the meantime
+  // The launch may end in the meantime.
+  const Ref<core::Graph> graph = launch.graph;
+  const auto records = launch.records;
   append(stream, operation, exec.last_launch.get());
   for (const auto& [node, record] : records) {
-    core::Event& event = *plan.nodes[node].work->event;
+    core::Event& event = *graph->nodes()[node].work->event;
     event.ticket = record;
     event.sequence = nullptr;
   }

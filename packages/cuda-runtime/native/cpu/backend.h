@@ -48,6 +48,7 @@ class CpuBackend : public core::Backend {
   core::Status occupancy(core::Kernel& kernel, uint32_t threads, uint64_t shared_bytes,
                          int& blocks) override;
 
+  core::Status start_callbacks() override;
   core::Status plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) override;
   core::Ref<core::Ticket> launch(core::Stream& stream, core::Exec& exec) override;
 

@@ -23,6 +23,10 @@ void grid_dependency_sync(const CpuContext* context) {
   call.scheduler->grid_dependency_sync(call);
 }
 
+void set_conditional(const CpuContext*, uint64_t handle, uint32_t value) {
+  reinterpret_cast<std::atomic<uint32_t>*>(handle)->store(value, std::memory_order_release);
+}
+
 using KernelFunction = void (*)(const void* params, const CpuContext* context);
 
 }  // namespace
@@ -36,6 +40,7 @@ void call_kernel(const core::Work& work, KernelCall& call) {
   context.parallel_for = parallel_for;
   context.trigger = trigger;
   context.grid_dependency_sync = grid_dependency_sync;
+  context.set_conditional = set_conditional;
   reinterpret_cast<KernelFunction>(work.kernel->entry())(work.params.data(), &context);
 }
 

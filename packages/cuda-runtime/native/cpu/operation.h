@@ -34,6 +34,7 @@ struct Task {
   uint32_t node = 0;
   uint64_t order = 0;    // submission order, for the serial schedule
   uint64_t stream = 0;   // stream id, for the adversarial schedule
+  bool is_callback = false;  // runs on the callback thread
   Task* next = nullptr;  // in a queue
   explicit operator bool() const { return operation != nullptr || plan != nullptr; }
 };
@@ -86,6 +87,7 @@ struct ExternalWait {
 /// What one launch of a graph carries: external events as they were at the launch (CX27).
 struct GraphLaunch {
   core::Ref<core::Exec> exec;
+  core::Ref<core::Graph> graph;  // what the nodes do; the executable may get another (CG07)
   GraphPlan* plan = nullptr;
   uint64_t number = 0;
   uint64_t traced = 0;  // number in the trace; 0 = none

@@ -1,22 +1,43 @@
 #include "cpu/plan.h"
 
+#include "core/graph/nodes/condition.h"
+
 namespace cuda_runtime::cpu {
 
-GraphPlan::GraphPlan(const core::Graph& source)
-    : graph(source), nodes(source.nodes().size()), runs(new NodeRun[source.nodes().size()]) {
+using core::EdgePort;
+using core::WorkKind;
+
+GraphPlan::GraphPlan(const core::Graph& source, GraphPlan* parent_plan, uint32_t node_of_parent)
+    : parent(parent_plan),
+      parent_node(node_of_parent),
+      nodes(source.nodes().size()),
+      runs(new NodeRun[source.nodes().size()]) {
+  connect(source);
+  if (parent == nullptr) make_conditions(source);
+  for (uint32_t i = 0; i < nodes.size(); ++i) {
+    const core::Work& work = *source.nodes()[i].work;
+    if (work.kind == WorkKind::kEventWait) event_waits.push_back(i);
+    if (work.kind == WorkKind::kEventRecord) event_records.push_back(i);
+    if (work.kind != WorkKind::kConditional) continue;
+    nodes[i].first_body = static_cast<uint32_t>(bodies.size());
+    for (const core::Ref<core::Graph>& body : work.conditional->bodies) {
+      bodies.push_back(std::make_unique<GraphPlan>(*body, this, i));
+    }
+  }
+}
+
+void GraphPlan::connect(const core::Graph& source) {
   std::vector<std::vector<PlanSuccessor>> lists(nodes.size());
   for (uint32_t i = 0; i < nodes.size(); ++i) {
-    const core::GraphNode& node = graph.nodes()[i];
-    nodes[i].work = node.work.get();
+    const core::GraphNode& node = source.nodes()[i];
     nodes[i].start_count = static_cast<uint32_t>(node.dependencies.size());
     if (node.dependencies.empty()) roots.push_back(i);
-    if (node.work->kind == core::WorkKind::kEventWait) event_waits.push_back(i);
-    if (node.work->kind == core::WorkKind::kEventRecord) event_records.push_back(i);
     for (const core::GraphDependency& dependency : node.dependencies) {
-      const bool programmatic = dependency.type == core::EdgeType::kProgrammatic;
-      lists[dependency.node].push_back({i, programmatic});
-      nodes[dependency.node].has_programmatic |= programmatic;
-      if (programmatic) ++nodes[i].finish_count;
+      lists[dependency.node].push_back({i, dependency.port});
+      PlanNode& before = nodes[dependency.node];
+      before.has_programmatic |= dependency.port == EdgePort::kProgrammatic;
+      before.has_launch_edges |= dependency.port == EdgePort::kLaunch;
+      if (dependency.port == EdgePort::kProgrammatic) ++nodes[i].finish_count;
     }
   }
   for (uint32_t i = 0; i < nodes.size(); ++i) {
@@ -26,15 +47,35 @@ GraphPlan::GraphPlan(const core::Graph& source)
   }
 }
 
-void GraphPlan::start(Operation& operation) {
+void GraphPlan::make_conditions(const core::Graph& source) {
+  const size_t count = source.conditions().size();
+  conditions_ = std::make_unique<std::atomic<uint32_t>[]>(count);
+  for (size_t i = 0; i < count; ++i) {
+    condition_handles.push_back(reinterpret_cast<uint64_t>(&conditions_[i]));
+  }
+}
+
+uint32_t GraphPlan::condition_value(const core::GraphCondition& condition) const {
+  const GraphPlan* root = this;
+  while (root->parent != nullptr) root = root->parent;
+  return root->conditions_[condition.index].load(std::memory_order_acquire);
+}
+
+void GraphPlan::start(Operation& operation, const core::Graph& now) {
   launch = &operation;
+  graph = &now;
   for (size_t i = 0; i < nodes.size(); ++i) {
     runs[i].start.store(nodes[i].start_count, std::memory_order_relaxed);
     runs[i].finish.store(nodes[i].finish_count, std::memory_order_relaxed);
     runs[i].triggered.store(false, std::memory_order_relaxed);
   }
-  for (const ExternalWait& wait : operation.launch->waits) {
-    runs[wait.node].start.fetch_add(1, std::memory_order_relaxed);
+  if (parent == nullptr) {
+    for (const core::Ref<core::GraphCondition>& condition : now.conditions()) {
+      conditions_[condition->index].store(condition->initial, std::memory_order_relaxed);
+    }
+    for (const ExternalWait& wait : operation.launch->waits) {
+      runs[wait.node].start.fetch_add(1, std::memory_order_relaxed);
+    }
   }
   // One more for the start itself: the launch stays alive until its roots are handed out.
   remaining.store(static_cast<uint32_t>(nodes.size()) + 1, std::memory_order_release);

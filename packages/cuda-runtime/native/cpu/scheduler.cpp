@@ -5,6 +5,9 @@
 
 #include "core/base/clock.h"
 #include "core/base/failure.h"
+#include "core/graph/nodes/condition.h"
+#include "core/graph/nodes/graph_buffer.h"
+#include "core/graph/nodes/host_function.h"
 
 namespace cuda_runtime::cpu {
 namespace {
@@ -14,12 +17,31 @@ using core::Work;
 using core::WorkKind;
 
 constexpr int64_t kLongestWaitMs = 1'000'000'000'000;  // 30 years; more would not fit nanoseconds
+constexpr uint8_t kFresh = 0xA5;  // as the memory pool poisons
+constexpr uint8_t kFreed = 0xDD;
 constexpr int64_t kWaitSpinNs = 20'000;  // a kernel looks this long for its predecessors' writes
+
+// Whether this thread runs host functions: it must not go on with other work.
+thread_local bool is_callback_thread = false;
 
 core::Span span_of(const Work& work, const KernelCall& call) {
   if (call.plan == nullptr) return core::span_of(work, call.operation->stream->display_name());
   const GraphLaunch& launch = *call.operation->launch;
-  return core::span_of_node(call.plan->graph, call.node, launch.traced, launch.number);
+  // Work of a body shows as its node of the graph that was launched.
+  uint32_t node = call.node;
+  for (const GraphPlan* plan = call.plan; plan->parent != nullptr; plan = plan->parent) {
+    node = plan->parent_node;
+  }
+  const std::string& stream = call.plan->node(call.node).stream_name;
+  core::Span span =
+      core::span_of(work, stream.empty() ? call.operation->stream->display_name() : stream);
+  span.operation = launch.traced;
+  span.graph = launch.graph->id();
+  span.capture_id = launch.graph->capture_id;
+  span.replay = launch.number;
+  span.node = node;
+  span.is_node = true;
+  return span;
 }
 
 bool is_traced(const Work& work, const KernelCall& call) {
@@ -43,6 +65,24 @@ core::Status Scheduler::start() {
   return core::Status::error("CRT_OOM", core::kMemoryAllocation,
                              "the system gives no thread to run operations on",
                              "Raise the limit of threads (ulimit -u, pids.max), or end some");
+}
+
+core::Status Scheduler::start_callbacks() {
+  if (has_callbacks_.load(std::memory_order_acquire)) return {};
+  LockGuard lock(mutex_);
+  if (has_callbacks_.load()) return {};
+  auto callbacks = std::make_unique<Executor>(Schedule::kSerial, 0, 1, [this](Task task) {
+    is_callback_thread = true;
+    return run(task);
+  });
+  if (!callbacks->start()) {
+    return core::Status::error("CRT_OOM", core::kMemoryAllocation,
+                               "the system gives no thread to run host functions on",
+                               "Raise the limit of threads (ulimit -u, pids.max), or end some");
+  }
+  callbacks_ = std::move(callbacks);
+  has_callbacks_.store(true, std::memory_order_release);
+  return {};
 }
 
 // ---- submission -------------------------------------------------------------------------------
@@ -142,7 +182,9 @@ void Scheduler::release_start(Operation& operation, Outcome& outcome) {
   if (operation.type == OperationType::kMark) {
     finish_operation(operation, outcome);
   } else {
-    operation.task = {&operation, nullptr, 0, operation.number, operation.stream_id};
+    const bool is_callback = operation.work && operation.work->kind == WorkKind::kHost;
+    operation.task = {&operation, nullptr,     0, operation.number, operation.stream_id,
+                      is_callback, nullptr};
     outcome.tasks.append(operation.task);
   }
 }
@@ -194,8 +236,18 @@ void Scheduler::complete_one(Operation& operation, Outcome& outcome) {
 // ---- what follows a state change; without the mutex ---------------------------------------------
 
 Task Scheduler::hand_out(LinkedList<Task>& tasks, bool on_executor) {
+  if (has_callbacks_.load(std::memory_order_relaxed)) {
+    LinkedList<Task> all = tasks;
+    LinkedList<Task> callbacks;
+    tasks = {};
+    while (!all.empty()) {
+      Task& task = all.take_after(nullptr);
+      (task.is_callback ? callbacks : tasks).append(task);
+    }
+    callbacks_->push(callbacks);
+  }
   if (tasks.empty()) return {};
-  const bool keeps_one = on_executor && executor_.continues_inline();
+  const bool keeps_one = on_executor && executor_.continues_inline() && !is_callback_thread;
   const Task kept = keeps_one ? tasks.take_after(nullptr) : Task{};
   executor_.push(tasks);
   return kept;
@@ -247,7 +299,7 @@ Task Scheduler::run_operation(Operation& operation) {
 Task Scheduler::start_graph(Operation& operation) {
   GraphPlan& plan = *operation.launch->plan;
   if (operation.launch->traced != 0) operation.launch->start_ns = core::now_ns();
-  plan.start(operation);
+  plan.start(operation, *operation.launch->graph);
   LinkedList<Task> tasks;
   // Roots are handed out by their count alone: a root may also have an external wait.
   for (const uint32_t root : plan.roots) {
@@ -263,36 +315,87 @@ Task Scheduler::start_graph(Operation& operation) {
       tasks.append(node_task(plan, wait.node));
     }
   }
-  const Task next = hand_out(tasks, true);
-  return plan.remaining.fetch_sub(1) == 1 ? finish_graph(operation) : next;
+  return hand_out_roots(plan, tasks);
 }
 
-Task Scheduler::finish_graph(Operation& launch) {
-  if (launch.launch->traced != 0) trace_launch(launch);
+// Takes back the one that `start` counted for itself.
+Task Scheduler::hand_out_roots(GraphPlan& plan, LinkedList<Task>& tasks) {
+  const Task next = hand_out(tasks, true);
+  return plan.remaining.fetch_sub(1) == 1 ? finish_plan(plan) : next;
+}
+
+// All nodes are over: the launch is, or one turn of a body.
+Task Scheduler::finish_plan(GraphPlan& plan) {
+  if (plan.parent != nullptr) {
+    GraphPlan& outer = *plan.parent;
+    const core::Work& work = *outer.node(plan.parent_node).work;
+    if (work.conditional->type != core::ConditionalType::kWhile) {
+      return finish_node(outer, plan.parent_node);
+    }
+    LinkedList<Task> again;
+    again.append(node_task(outer, plan.parent_node));
+    return hand_out(again, true);
+  }
+  if (plan.launch->launch->traced != 0) trace_launch(*plan.launch);
   Outcome outcome;
   {
     LockGuard lock(mutex_);
-    complete(launch, outcome);
+    complete(*plan.launch, outcome);
   }
   return settle(outcome, true);
 }
 
 Task& Scheduler::node_task(GraphPlan& plan, uint32_t node) const {
   Task& task = plan.runs[node].task;
-  task = {nullptr, &plan, node, plan.launch->number, plan.graph.nodes()[node].stream_id};
+  const core::GraphNode& now = plan.node(node);
+  task = {nullptr, &plan, node, plan.launch->number, now.stream_id,
+          now.work->kind == WorkKind::kHost, nullptr};
   return task;
 }
 
 Task Scheduler::run_node(GraphPlan& plan, uint32_t node) {
-  KernelCall call{this, plan.launch, &plan, node, false};
-  trace_work(*plan.nodes[node].work, call);
+  const core::GraphNode& now = plan.node(node);
+  if (plan.nodes[node].has_launch_edges) release_started(plan, node);
+  if (now.work->kind == WorkKind::kConditional) return run_conditional(plan, node);
+  if (now.enabled) {
+    KernelCall call{this, plan.launch, &plan, node, false};
+    trace_work(*now.work, call);
+  }
+  return finish_node(plan, node);
+}
+
+void Scheduler::release_started(GraphPlan& plan, uint32_t node) {
+  LinkedList<Task> tasks;
+  const PlanNode& started = plan.nodes[node];
+  for (uint32_t s = 0; s < started.successors; ++s) {
+    const PlanSuccessor& successor = plan.successors[started.first_successor + s];
+    if (successor.port != core::EdgePort::kLaunch) continue;
+    if (plan.runs[successor.node].start.fetch_sub(1) == 1) {
+      tasks.append(node_task(plan, successor.node));
+    }
+  }
+  hand_out(tasks, false);
+}
+
+// The value counts as it is now; a while comes here again after each turn of its body.
+Task Scheduler::run_conditional(GraphPlan& plan, uint32_t node) {
+  const core::Conditional& conditional = *plan.node(node).work->conditional;
+  const uint32_t value = plan.condition_value(*conditional.condition);
+  const core::Graph* chosen = core::chosen_body(conditional, value);
+  for (size_t i = 0; i < conditional.bodies.size(); ++i) {
+    if (conditional.bodies[i].get() != chosen) continue;
+    GraphPlan& body = *plan.bodies[plan.nodes[node].first_body + i];
+    body.start(*plan.launch, *chosen);
+    LinkedList<Task> tasks;
+    for (const uint32_t root : body.roots) tasks.append(node_task(body, root));
+    return hand_out_roots(body, tasks);
+  }
   return finish_node(plan, node);
 }
 
 Task Scheduler::finish_node(GraphPlan& plan, uint32_t node) {
   // With a programmatic predecessor still running, that one's end completes this node.
   if (plan.runs[node].finish.fetch_sub(1) != 1) return {};
-  Operation& launch = *plan.launch;
   LinkedList<Task> tasks;
   LinkedList<NodeRun> finished;
   finished.append(plan.runs[node]);
@@ -303,15 +406,15 @@ Task Scheduler::finish_node(GraphPlan& plan, uint32_t node) {
     for (uint32_t s = 0; s < done.successors; ++s) {
       const PlanSuccessor& successor = plan.successors[done.first_successor + s];
       NodeRun& run = plan.runs[successor.node];
-      if ((!successor.programmatic || triggers) && run.start.fetch_sub(1) == 1) {
-        tasks.append(node_task(plan, successor.node));
-      }
-      if (successor.programmatic && run.finish.fetch_sub(1) == 1) finished.append(run);
+      const bool programmatic = successor.port == core::EdgePort::kProgrammatic;
+      const bool starts = programmatic ? triggers : successor.port == core::EdgePort::kCompletion;
+      if (starts && run.start.fetch_sub(1) == 1) tasks.append(node_task(plan, successor.node));
+      if (programmatic && run.finish.fetch_sub(1) == 1) finished.append(run);
     }
     if (done.has_programmatic) wake_waiters();
   }
   const Task next = hand_out(tasks, true);
-  return plan.remaining.fetch_sub(count) == count ? finish_graph(launch) : next;
+  return plan.remaining.fetch_sub(count) == count ? finish_plan(plan) : next;
 }
 
 void Scheduler::trace_work(const Work& work, KernelCall& call) {
@@ -336,7 +439,7 @@ void Scheduler::trace_launch(const Operation& operation) {
   trace_.ended(launch.traced);
   if (launch.traces_nodes) return;
   try {
-    core::Span span = core::span_of_launch(launch.plan->graph, operation.stream->display_name(),
+    core::Span span = core::span_of_launch(*launch.graph, operation.stream->display_name(),
                                            launch.traced, launch.number);
     span.start_ns = launch.start_ns;
     span.end_ns = core::now_ns();
@@ -399,8 +502,21 @@ void Scheduler::run_work(const Work& work, KernelCall& call) {
         (void)next;
       }
       break;
-    case WorkKind::kEventWait:
-      break;  // the node's start count did the waiting
+    case WorkKind::kHost:
+      work.host->call();
+      break;
+    case WorkKind::kAlloc:
+    case WorkKind::kFree:
+      if (options_.poison && work.bytes > 0) {
+        const uint8_t byte = work.kind == WorkKind::kAlloc ? kFresh : kFreed;
+        std::memset(work.memory->data(), byte, work.bytes);
+      }
+      break;
+    case WorkKind::kEventWait:    // the node's start count did the waiting
+    case WorkKind::kEmpty:
+    case WorkKind::kChild:        // its nodes are in the plan
+    case WorkKind::kConditional:  // run_conditional
+      break;
   }
 }
 
@@ -439,7 +555,7 @@ void Scheduler::trigger(const KernelCall& call) {
   LinkedList<Task> tasks;
   for (uint32_t s = 0; s < node.successors; ++s) {
     const PlanSuccessor& successor = plan.successors[node.first_successor + s];
-    if (successor.programmatic && plan.runs[successor.node].start.fetch_sub(1) == 1) {
+    if (successor.port == core::EdgePort::kProgrammatic && plan.runs[successor.node].start.fetch_sub(1) == 1) {
       tasks.append(node_task(plan, successor.node));
     }
   }
@@ -468,7 +584,10 @@ void Scheduler::grid_dependency_sync(const KernelCall& call) {
 }
 
 void Scheduler::kernel_ended(const KernelCall& call, const Work& work) {
-  if (!work.is_programmatic() || call.synced) return;
+  const bool programmatic =
+      work.is_programmatic() ||
+      (call.plan != nullptr && call.plan->nodes[call.node].finish_count > 1);
+  if (!programmatic || call.synced) return;
   kernels_without_wait_.fetch_add(1, std::memory_order_relaxed);
   if (!options_.strict_pdl) return;
   LockGuard lock(mutex_);

@@ -24,6 +24,7 @@ struct SchedulerOptions {
   uint32_t max_threads = 32;
   PdlPolicy pdl = PdlPolicy::kEarliest;
   bool strict_pdl = false;
+  bool poison = false;
   CpuLevel level = kCpuBaseline;
 };
 
@@ -39,6 +40,8 @@ class Scheduler {
 
   /// Makes the first thread; to be called once, before anything is submitted.
   core::Status start();
+  /// Makes the one thread that runs host functions, if it is not there.
+  core::Status start_callbacks();
   /// Starts the operation when its dependencies allow; takes over no reference. Throws bad_alloc
   /// before it changes anything; whatever follows a submission needs no memory.
   void submit(Operation& operation, const Dependency* dependencies, size_t count);
@@ -71,6 +74,10 @@ class Scheduler {
   Task start_graph(Operation& operation);
   Task run_node(GraphPlan& plan, uint32_t node);
   Task finish_node(GraphPlan& plan, uint32_t node);
+  Task run_conditional(GraphPlan& plan, uint32_t node);
+  Task finish_plan(GraphPlan& plan);
+  void release_started(GraphPlan& plan, uint32_t node);
+  Task hand_out_roots(GraphPlan& plan, LinkedList<Task>& tasks);
   void run_work(const core::Work& work, KernelCall& call);
   void trace_work(const core::Work& work, KernelCall& call);
   void trace_launch(const Operation& operation);
@@ -102,6 +109,8 @@ class Scheduler {
   std::atomic<uint64_t> coin_;
   ParallelPool pool_;
   Executor executor_;
+  std::unique_ptr<Executor> callbacks_;  // one thread; null before the first host function
+  std::atomic<bool> has_callbacks_{false};
 };
 
 }  // namespace cuda_runtime::cpu

@@ -114,11 +114,11 @@ Ref<Ticket> CudaBackend::enqueue(Stream& stream, Ref<Work> work) {
   }
   const Work& what = *work;
   queue.submit(
-      {std::move(work), nullptr, nullptr, false}, [&] { return "submitting " + what.label(); },
+      {std::move(work), nullptr, nullptr, false, nullptr}, [&] { return "submitting " + what.label(); },
       [&] {
-        return what.kind == WorkKind::kKernel
-                   ? launch_kernel(what, queue.stream())
-                   : move_bytes(what, what.to, what.from, queue.stream());
+        if (what.kind == WorkKind::kKernel) return launch_kernel(what, queue.stream());
+        if (what.kind == WorkKind::kHost) return call_host(what, queue.stream());
+        return move_bytes(what, what.to, what.from, queue.stream());
       });
   return nullptr;
 }
@@ -134,7 +134,7 @@ void CudaBackend::read_back(Stream& stream, Ref<Work> work) {
   Notice notice{what->sink, what->token, "stream.read", std::move(bytes)};
   mark->add_notice(notice);
   queue.submit(
-      {std::move(work), nullptr, mark, false}, [] { return "reading from the device"; },
+      {std::move(work), nullptr, mark, false, nullptr}, [] { return "reading from the device"; },
       [&] { return move_bytes(*what, to, what->from, queue.stream()); });
   device_.waiter().hurry();
 }
@@ -263,6 +263,26 @@ Status CudaBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPla
   return {};
 }
 
+Status CudaBackend::set_node(core::Exec& exec, uint32_t node) {
+  device_.require();
+  device_.make_current();
+  static_cast<CudaPlan&>(exec.plan()).set_node(exec.graph()->nodes()[node], node);
+  return {};
+}
+
+Status CudaBackend::upload(Stream& stream, core::Exec& exec) {
+  device_.require();
+  device_.make_current();
+  Queue& queue = queue_of(stream);
+  queue.submit(
+      {nullptr, Ref<core::Exec>(&exec), nullptr, false, exec.graph()},
+      [] { return "uploading a graph"; },
+      [&] {
+        return cudaGraphUpload(static_cast<CudaPlan&>(exec.plan()).exec(), queue.stream());
+      });
+  return {};
+}
+
 // The driver runs launches of one executable one after another, also across streams.
 Ref<Ticket> CudaBackend::launch(Stream& stream, core::Exec& exec) {
   device_.require();
@@ -270,11 +290,12 @@ Ref<Ticket> CudaBackend::launch(Stream& stream, core::Exec& exec) {
   runtime_->operations.fetch_add(1, std::memory_order_relaxed);
   auto& plan = static_cast<CudaPlan&>(exec.plan());
   Queue& queue = queue_of(stream);
-  plan.bind_events(exec.graph());
+  const Ref<core::Graph> graph = exec.graph();
+  plan.bind_events(*exec.graph());
   queue.submit(
-      {nullptr, Ref<core::Exec>(&exec), nullptr, false}, [] { return "launching a graph"; },
+      {nullptr, Ref<core::Exec>(&exec), nullptr, false, graph}, [] { return "launching a graph"; },
       [&] { return cudaGraphLaunch(plan.exec(), queue.stream()); });
-  plan.publish_events(exec.graph());
+  plan.publish_events(*graph);
   return nullptr;
 }
 

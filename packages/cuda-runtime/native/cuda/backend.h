@@ -49,6 +49,8 @@ class CudaBackend : public core::Backend {
                          int& blocks) override;
 
   core::Status plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) override;
+  core::Status set_node(core::Exec& exec, uint32_t node) override;
+  core::Status upload(core::Stream& stream, core::Exec& exec) override;
   core::Ref<core::Ticket> launch(core::Stream& stream, core::Exec& exec) override;
 
  private:

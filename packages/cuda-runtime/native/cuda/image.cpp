@@ -33,11 +33,18 @@ void* CudaImage::entry(const KernelLayout& layout) {
   return found != kernels_.end() ? &found->second : nullptr;
 }
 
+// Host functions run on the host also here.
+void* CudaImage::host_entry(const core::HostLayout& layout) {
+  if (!cpu_library_ && !core::CpuLibrary::open(cpu_library_path_, cpu_library_).ok()) return nullptr;
+  return cpu_library_->host_entry(layout);
+}
+
 Status CudaImage::load(Device& device, const JsonValue& manifest, const std::string& directory,
                        const std::vector<KernelLayout>& layouts,
                        std::unique_ptr<core::ModuleImage>& image) {
   device.make_current();
   auto loaded = std::make_unique<CudaImage>(device);
+  loaded->cpu_library_path_ = directory + "/" + manifest["cpu"].text();
   std::map<std::string, std::string> file_of;  // kernel → fatbin
   for (const JsonValue& kernel : manifest["kernels"].items) {
     if (!kernel["fatbin"].text().empty()) file_of[kernel["name"].text()] = kernel["fatbin"].text();

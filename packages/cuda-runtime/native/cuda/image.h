@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/base/json.h"
-#include "core/module.h"
+#include "core/library/cpu_library.h"
 #include "cuda/device/device.h"
 
 namespace cuda_runtime::cuda {
@@ -32,6 +32,7 @@ class CudaImage : public core::ModuleImage {
   explicit CudaImage(Device& device) : device_(device) {}
   ~CudaImage() override;
   void* entry(const core::KernelLayout& layout) override;
+  void* host_entry(const core::HostLayout& layout) override;
 
  private:
   core::Status load_fatbin(const std::string& path);
@@ -43,6 +44,8 @@ class CudaImage : public core::ModuleImage {
                             const std::string& path);
 
   Device& device_;
+  std::string cpu_library_path_;
+  std::unique_ptr<core::CpuLibrary> cpu_library_;  // opened for the first host function
   std::map<std::string, cudaLibrary_t> libraries_;  // by file name
   std::map<std::string, KernelEntry> kernels_;
 };

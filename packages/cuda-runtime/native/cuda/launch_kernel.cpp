@@ -1,5 +1,6 @@
 #include "cuda/launch_kernel.h"
 
+#include "core/graph/nodes/host_function.h"
 #include "cuda/driver.h"
 #include "cuda/image.h"
 
@@ -89,6 +90,12 @@ cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream) {
   void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
   const auto& entry = *static_cast<const KernelEntry*>(work.kernel->entry());
   return as_error(driver().launch(&config, entry.function, arguments, nullptr));
+}
+
+void CUDART_CB run_host(void* work) { static_cast<const core::Work*>(work)->host->call(); }
+
+cudaError_t call_host(const core::Work& work, cudaStream_t stream) {
+  return cudaLaunchHostFunc(stream, run_host, const_cast<core::Work*>(&work));
 }
 
 cudaError_t move_bytes(const core::Work& work, void* to, const void* from, cudaStream_t stream) {

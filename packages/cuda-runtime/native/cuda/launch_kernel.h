@@ -22,6 +22,12 @@ core::Status function_of(cudaKernel_t kernel, CUfunction& function);
 /// Starts the kernel. `params` is its parameter struct, read before the return.
 cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream);
 
+/// Runs the work's host function on the driver's callback thread, in stream order. The work must live
+/// until then.
+cudaError_t call_host(const core::Work& work, cudaStream_t stream);
+/// The same for a node.
+void CUDART_CB run_host(void* work);
+
 /// Copies or fills; nothing is asked of the driver for zero bytes.
 cudaError_t move_bytes(const core::Work& work, void* to, const void* from, cudaStream_t stream);
 

@@ -31,8 +31,15 @@ core::Handle Arguments::handle(size_t i) const {
   return info_[i].As<Napi::Number>().Uint32Value();
 }
 
-core::Ref<core::Buffer> Arguments::memory(size_t i) const {
-  const core::Handle given = handle(i);
+std::vector<uint32_t> Arguments::nodes(size_t i) const {
+  const bool fits = info_[i].IsTypedArray() &&
+                    info_[i].As<Napi::TypedArray>().TypedArrayType() == napi_uint32_array;
+  if (!fits) reject("after", "a Uint32Array");
+  const auto given = info_[i].As<Napi::Uint32Array>();
+  return {given.Data(), given.Data() + given.ElementLength()};
+}
+
+core::Ref<core::Buffer> Arguments::named_memory(core::Handle given) const {
   if (given >> 28 != static_cast<uint32_t>(core::Kind::kHostBuffer)) {
     return named<core::Buffer>(given);
   }

@@ -5,6 +5,7 @@
 #include <napi.h>
 
 #include <string>
+#include <vector>
 
 #include "core/base/handle_table.h"
 #include "napi/environment.h"
@@ -31,7 +32,10 @@ class Arguments {
     return result;
   }
   /// A device or host buffer.
-  core::Ref<core::Buffer> memory(size_t i) const;
+  core::Ref<core::Buffer> memory(size_t i) const { return named_memory(handle(i)); }
+  core::Ref<core::Buffer> named_memory(core::Handle handle) const;
+  /// Indices of nodes, from a Uint32Array.
+  std::vector<uint32_t> nodes(size_t i) const;
   core::Handle handle(size_t i) const;
   /// A count of bytes: an integer from 0 to 2^53.
   uint64_t size(size_t i, const char* name) const;

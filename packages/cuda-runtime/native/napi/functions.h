@@ -14,6 +14,8 @@ void export_graph(Napi::Object& exports);
 void export_file(Napi::Object& exports);
 void export_tasks(Napi::Object& exports);
 void export_handles(Napi::Object& exports);
+void export_graph_nodes(Napi::Object& exports);
+void export_graph_exec(Napi::Object& exports);
 
 using Method = Napi::Value (*)(const Napi::CallbackInfo&);
 

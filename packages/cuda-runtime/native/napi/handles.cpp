@@ -25,7 +25,7 @@ Runtime* runtime_of(const Record& record) {
     case Kind::kEvent:
       return &static_cast<const core::Event&>(record).runtime();
     case Kind::kExec:
-      return &static_cast<const core::Exec&>(record).graph().runtime();
+      return &static_cast<const core::Exec&>(record).runtime();
     default:
       return nullptr;
   }

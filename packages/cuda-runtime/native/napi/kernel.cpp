@@ -1,44 +1,19 @@
-// loadModule, moduleKernel, launch.
+// loadModule … streamHost.
+#include "core/graph/nodes/host_function.h"
 #include "core/launch.h"
 #include "core/module.h"
 #include "core/runtime.h"
 #include "napi/arguments.h"
+#include "napi/command_block.h"
 #include "napi/functions.h"
 
 namespace cuda_runtime::napi {
 namespace {
 
+using core::HostFunction;
 using core::Kernel;
 using core::Module;
 using core::Stream;
-
-// Words of the command block: `commandLayout` in src/native/binding.ts.
-constexpr uint32_t kGrid = 0;
-constexpr uint32_t kBlock = 3;
-constexpr uint32_t kSharedBytes = 6;
-constexpr uint32_t kFlags = 7;
-constexpr uint32_t kCluster = 8;
-constexpr uint32_t kPriority = 11;
-constexpr uint32_t kBufferCount = 12;
-constexpr uint32_t kParamsBytes = 13;
-constexpr uint32_t kBuffers = 16;
-constexpr uint32_t kBufferWords = 6;
-constexpr uint32_t kBlockWords = 65'536 / 4;
-
-uint64_t wide(const uint32_t* words) { return words[0] | static_cast<uint64_t>(words[1]) << 32; }
-
-core::Dim3 dims(const uint32_t* words) { return {words[0], words[1], words[2]}; }
-
-core::LaunchConfig read_config(const uint32_t* block) {
-  core::LaunchConfig config;
-  config.grid = dims(block + kGrid);
-  config.block = dims(block + kBlock);
-  config.shared_bytes = block[kSharedBytes];
-  config.flags = block[kFlags];
-  config.cluster = dims(block + kCluster);
-  config.priority = static_cast<int32_t>(block[kPriority]);
-  return config;
-}
 
 Napi::Value load_module(const Napi::CallbackInfo& info) {
   Arguments in(info);
@@ -77,24 +52,29 @@ Napi::Value kernel_occupancy(const Napi::CallbackInfo& info) {
 Napi::Value launch(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
-  const uint32_t* block = in.environment().block;
-  core::LaunchRequest request;
+  core::LaunchRequest request = read_launch(in, 1);
   request.stream = stream.get();
-  request.kernel = in.record<Kernel>(1);
-  const uint64_t count = block != nullptr ? block[kBufferCount] : kBlockWords;
-  const uint64_t params = (kBuffers + count * kBufferWords + 1) / 2 * 2;  // 8-byte aligned
-  if (block == nullptr || params * 4 + block[kParamsBytes] > kBlockWords * 4) {
-    in.finish(core::Status::argument("the command block does not hold a launch", "Fill it first"));
-  }
-  request.config = read_config(block);
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint32_t* words = block + kBuffers + i * kBufferWords;
-    request.buffers.push_back(
-        {in.named<core::Buffer>(words[0]), words[1], wide(words + 2), wide(words + 4)});
-  }
-  request.params = reinterpret_cast<const uint8_t*>(block + params);
-  request.params_bytes = block[kParamsBytes];
   in.finish(core::launch(request));
+  return in.undefined();
+}
+
+Napi::Value module_host_function(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  Command command = read_command(in);
+  core::HostRequest request;
+  request.name = in.string(1);
+  request.buffers = std::move(command.buffers);
+  request.params = command.params;
+  request.params_bytes = command.params_bytes;
+  core::Ref<HostFunction> function;
+  in.finish(core::make_host_function(*in.record<Module>(0), request, function));
+  return in.handle_of(function);
+}
+
+Napi::Value stream_host(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const core::Ref<Stream> stream = in.record<Stream>(0);
+  in.finish(core::host(*stream, in.record<HostFunction>(1)));
   return in.undefined();
 }
 
@@ -106,6 +86,8 @@ void export_kernel(Napi::Object& exports) {
   add_method<kernel_code>(exports, "kernelCode", "kernel.code");
   add_method<kernel_occupancy>(exports, "kernelOccupancy", "kernel.occupancy");
   add_method<launch>(exports, "launch", "stream.launch");
+  add_method<module_host_function>(exports, "moduleHostFunction", "module.hostFunction");
+  add_method<stream_host>(exports, "streamHost", "stream.host");
 }
 
 }  // namespace cuda_runtime::napi

@@ -19,6 +19,8 @@ static Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   export_file(exports);
   export_tasks(exports);
   export_handles(exports);
+  export_graph_nodes(exports);
+  export_graph_exec(exports);
   return exports;
 }
 

@@ -1,13 +1,11 @@
 import { checkFunction, wrongKind } from '../arguments/faults.js';
-import type { Stream } from '../contract.js';
+import type { CaptureOptions, GraphExec, Stream } from '../contract.js';
 import { CaptureError } from '../errors/capture-error.js';
 import type { CudaRuntimeError } from '../errors/cuda-runtime-error.js';
 import { GraphInstantiateError } from '../errors/graph-instantiate-error.js';
 import { GraphLifetimeError } from '../errors/graph-lifetime-error.js';
 import { suppress } from '../errors/suppress.js';
 import { captureGraph } from './capture.js';
-import type { CaptureOptions } from './capture-options.js';
-import type { GraphExec } from './graph-exec.js';
 
 /** How `captureOrRun` did the work. */
 export type CapturedOrRun =

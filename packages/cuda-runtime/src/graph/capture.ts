@@ -1,9 +1,7 @@
-import type { Stream } from '../contract.js';
+import type { CaptureOptions, Graph, Stream } from '../contract.js';
 import { CaptureError } from '../errors/capture-error.js';
 import { beginCapture, endCapture } from '../stream/capture-state.js';
 import { hostRange } from '../trace/host-ranges.js';
-import type { CaptureOptions } from './capture-options.js';
-import type { Graph } from './graph.js';
 
 /**
  * `device.capture`: runs `record` while `stream` captures. However it ends, the capture is over, the

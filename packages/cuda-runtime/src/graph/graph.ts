@@ -1,42 +1,66 @@
+import { checkOptions, wrongKind, wrongStream } from '../arguments/faults.js';
+import type {
+  Device,
+  DeviceBuffer,
+  Graph,
+  GraphExec,
+  InstantiateOptions,
+  Kernel,
+  KernelParams,
+  Memory,
+  Tensor,
+} from '../contract.js';
+import type { LaunchConfig } from '../launch/launch-config.js';
+import type { NativeCallback } from '../launch/native-callback.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { runTask } from '../native/task.js';
+import type { Event } from '../stream/event.js';
 import { notCloneable } from '../threads/not-cloneable.js';
 import { hostRange } from '../trace/host-ranges.js';
-import { graphToDot } from './graph-dot.js';
-import { GraphExec, type LaunchTarget } from './graph-exec.js';
-import type { GraphEdge, GraphNode } from './graph-node.js';
-import { graphToSvg } from './graph-svg.js';
+import { Condition } from './condition.js';
+import { NativeGraphExec } from './exec/graph-exec.js';
+import type { EdgeOptions, GraphEdge, GraphJson, GraphNode } from './graph-node.js';
+import { HeldObjects } from './held-objects.js';
+import { addConditional } from './nodes/add-conditional.js';
+import { addAlloc, addFree } from './nodes/add-memory.js';
+import * as work from './nodes/add-work.js';
+import { edgePort } from './nodes/edge-port.js';
+import { nodeId, nodeIds, ownNode } from './nodes/node-owner.js';
+import { graphToDot } from './pictures/graph-dot.js';
+import { graphToSvg } from './pictures/graph-svg.js';
 
-/** Plain data of a graph. */
-export interface GraphJson {
-  readonly nodes: readonly GraphNode[];
-  readonly edges: readonly GraphEdge[];
-}
-
-/** What a graph asks of the runtime that captured it. */
-export interface GraphHome {
-  currentStream(): LaunchTarget;
-  /** @throws RaceError */
-  checkRaces(): void;
-}
-
-/** A captured graph. Retains the memory, kernels and events that its nodes use. */
-export class Graph implements Disposable {
+/** The one implementation of `Graph`. */
+export class NativeGraph implements Graph {
   /** @internal Refuses structured clone. */
   readonly cloning = notCloneable;
+  readonly device: Device;
+  readonly origin: Graph['origin'];
+  /** @internal Stands for the graph where its nodes are checked: executables must not keep the graph. */
+  readonly owner: object = {};
+  /** @internal What lives as long as the graph or an executable of it. */
+  readonly held: HeldObjects;
   readonly #record: NativeRecord;
-  readonly #home: GraphHome;
-  // Callbacks of `stream.notify` nodes live as long as the graph or an executable of it.
-  readonly #callbacks: object | undefined;
   #json: GraphJson | undefined;
 
-  /** @internal Made by `device.capture` or `stream.endCapture`. */
-  constructor(handle: Handle, home: GraphHome, callbacks: object | undefined) {
+  /** @internal Made by `device.createGraph`, captures and conditional nodes. */
+  constructor(handle: Handle, device: Device, origin: Graph['origin'], held = new HeldObjects()) {
     this.#record = new NativeRecord(this, handle, 'graph');
-    this.#home = home;
-    this.#callbacks = callbacks;
+    this.device = device;
+    this.origin = origin;
+    this.held = held;
+  }
+
+  /** @internal The native handle. @throws DisposedError */
+  use(api: string): Handle {
+    return this.#record.use(api);
+  }
+
+  /** @internal The addon has added to it. */
+  changed(): void {
+    this.#json = undefined;
   }
 
   get nodes(): readonly GraphNode[] {
@@ -47,45 +71,182 @@ export class Graph implements Disposable {
     return this.toJSON().edges;
   }
 
-  /** Makes an executable graph. @throws GraphInstantiateError; RaceError with the race checker on */
-  async instantiate(): Promise<GraphExec> {
-    return this.instantiateSync();
+  addKernel(
+    kernel: Kernel,
+    config: LaunchConfig,
+    params: KernelParams,
+    after?: readonly GraphNode[],
+  ): GraphNode {
+    return this.#add(work.addKernel(this, { kernel, config, params }, after));
   }
 
-  /** The same; below a millisecond for a hundred nodes. */
-  instantiateSync(): GraphExec {
-    const native = this.#record.use('graph.instantiate');
-    const handle = hostRange('instantiate', () =>
-      guarded(() => environment().binding.instantiate(native)),
-    );
-    const exec = new GraphExec(handle, currentStreamOf(this.#home), this.#callbacks);
-    try {
-      this.#home.checkRaces();
-    } catch (error) {
-      exec.dispose();
-      throw error;
+  addCopy(
+    destination: Memory,
+    source: Memory,
+    bytes?: number,
+    after?: readonly GraphNode[],
+  ): GraphNode {
+    return this.#add(work.addCopy(this, { destination, source, bytes }, after));
+  }
+
+  addFill(
+    destination: Tensor | DeviceBuffer,
+    byte: number,
+    bytes?: number,
+    after?: readonly GraphNode[],
+  ): GraphNode {
+    return this.#add(work.addFill(this, { destination, byte, bytes }, after));
+  }
+
+  addEmpty(after?: readonly GraphNode[]): GraphNode {
+    const api = 'graph.addEmpty';
+    const ids = nodeIds(api, this.owner, after);
+    return this.#add(guarded(() => environment().binding.graphAddEmpty(this.use(api), ids)));
+  }
+
+  addHost(callback: NativeCallback, after?: readonly GraphNode[]): GraphNode {
+    return this.#add(work.addHost(this, callback, after));
+  }
+
+  addNotify(callback: () => void, after?: readonly GraphNode[]): GraphNode {
+    return this.#add(work.addNotify(this, callback, after));
+  }
+
+  addEventRecord(event: Event, after?: readonly GraphNode[]): GraphNode {
+    return this.#add(work.addEvent(this, 'graph.addEventRecord', event, after));
+  }
+
+  addEventWait(event: Event, after?: readonly GraphNode[]): GraphNode {
+    return this.#add(work.addEvent(this, 'graph.addEventWait', event, after));
+  }
+
+  addChild(graph: Graph, after?: readonly GraphNode[]): GraphNode {
+    const api = 'graph.addChild';
+    if (!(graph instanceof NativeGraph)) throw wrongKind(api, 'graph', graph, 'a graph');
+    const ids = nodeIds(api, this.owner, after);
+    const child = graph.use(api);
+    const id = guarded(() => environment().binding.graphAddChild(this.use(api), child, ids));
+    this.held.take(graph.held);
+    return this.#add(id);
+  }
+
+  createCondition(initial = 0): Condition {
+    const api = 'graph.createCondition';
+    if (!Number.isInteger(initial) || initial < 0 || initial > 0xffff_ffff) {
+      throw wrongKind(api, 'initial', initial, 'an integer from 0 to 2^32 - 1');
     }
-    return exec;
+    const handle = guarded(() => environment().binding.createCondition(this.use(api), initial));
+    return new Condition(handle, initial);
   }
 
-  /** Nodes and edges as plain data. */
+  addIf(
+    condition: Condition,
+    after?: readonly GraphNode[],
+    options: { readonly else?: boolean } = {},
+  ): { readonly node: GraphNode; readonly then: Graph; readonly else?: Graph } {
+    checkOptions('graph.addIf', 'options', options);
+    const bodies = options.else === true ? 2 : 1;
+    const { id, graphs } = addConditional(this, 'graph.addIf', { condition, bodies }, after);
+    const [taken = 0, other] = graphs;
+    return {
+      node: this.#add(id),
+      // biome-ignore lint/suspicious/noThenProperty: the pair of `else`; a graph is no function, so that nothing takes the object for a promise
+      then: this.#body(taken),
+      ...(other === undefined ? {} : { else: this.#body(other) }),
+    };
+  }
+
+  addWhile(
+    condition: Condition,
+    after?: readonly GraphNode[],
+  ): { readonly node: GraphNode; readonly body: Graph } {
+    const request = { condition, bodies: 1 };
+    const { id, graphs } = addConditional(this, 'graph.addWhile', request, after);
+    return { node: this.#add(id), body: this.#body(graphs[0] ?? 0) };
+  }
+
+  addSwitch(
+    condition: Condition,
+    cases: number,
+    after?: readonly GraphNode[],
+  ): { readonly node: GraphNode; readonly cases: readonly Graph[] } {
+    const request = { condition, bodies: cases };
+    const { id, graphs } = addConditional(this, 'graph.addSwitch', request, after);
+    return { node: this.#add(id), cases: graphs.map((handle) => this.#body(handle)) };
+  }
+
+  addAlloc(
+    bytes: number,
+    after?: readonly GraphNode[],
+    label = '',
+  ): { readonly node: GraphNode; readonly buffer: DeviceBuffer } {
+    const { id, buffer } = addAlloc(this, bytes, label, after);
+    return { node: this.#add(id), buffer };
+  }
+
+  addFree(buffer: DeviceBuffer, after?: readonly GraphNode[]): GraphNode {
+    return this.#add(addFree(this, buffer, after));
+  }
+
+  addDependency(from: GraphNode, to: GraphNode, options: EdgeOptions = {}): void {
+    const api = 'graph.addDependency';
+    const { programmatic, port } = edgePort(api, options);
+    const ids = [nodeId(api, 'from', this.owner, from), nodeId(api, 'to', this.owner, to)] as const;
+    const { binding } = environment();
+    guarded(() => binding.graphAddDependency(this.use(api), ...ids, programmatic, port));
+    this.changed();
+  }
+
+  clone(): Graph {
+    const handle = guarded(() => environment().binding.graphClone(this.use('graph.clone')));
+    return new NativeGraph(handle, this.device, this.origin, this.held.copy());
+  }
+
+  retain(object: object): void {
+    const isObject =
+      (typeof object === 'object' && object !== null) || typeof object === 'function';
+    if (!isObject) throw wrongKind('graph.retain', 'object', object, 'an object');
+    this.use('graph.retain');
+    this.held.retain(object);
+  }
+
+  async instantiate(options: InstantiateOptions = {}): Promise<GraphExec> {
+    const api = 'graph.instantiate';
+    this.#checkOptions(api, options);
+    const handle = this.use(api);
+    const { binding } = environment();
+    const held = this.held.copy();
+    const autoFree = options.autoFreeOnLaunch === true;
+    const made = await runTask((token) => binding.instantiateAsync(handle, autoFree, token));
+    return this.#exec(made, held, options);
+  }
+
+  instantiateSync(options: InstantiateOptions = {}): GraphExec {
+    const api = 'graph.instantiate';
+    this.#checkOptions(api, options);
+    const { binding } = environment();
+    const autoFree = options.autoFreeOnLaunch === true;
+    const native = this.use(api);
+    const handle = hostRange('instantiate', () =>
+      guarded(() => binding.instantiate(native, autoFree)),
+    );
+    return this.#exec(handle, this.held.copy(), options);
+  }
+
   toJSON(): GraphJson {
-    const handle = this.#record.use('graph.toJSON');
-    this.#json ??= parse(guarded(() => environment().binding.graphInfo(handle)));
+    const handle = this.use('graph.toJSON');
+    this.#json ??= this.#parse(guarded(() => environment().binding.graphInfo(handle)));
     return this.#json;
   }
 
-  /** Graphviz text, streams as clusters. */
   toDot(): string {
     return graphToDot(this.toJSON());
   }
 
-  /** A self-contained picture: one coloured column a stream, time downwards. */
   toSvg(): string {
     return graphToSvg(this.toJSON());
   }
 
-  /** Ends this object; executables made from it go on. */
   dispose(): void {
     this.#record.release();
   }
@@ -93,14 +254,39 @@ export class Graph implements Disposable {
   [Symbol.dispose](): void {
     this.dispose();
   }
-}
 
-// Made outside the class: closures of one function share what they capture, and an executable must
-// not keep its graph.
-function currentStreamOf(home: GraphHome): () => LaunchTarget {
-  return () => home.currentStream();
-}
+  #add(id: number): GraphNode {
+    this.changed();
+    const text = guarded(() => environment().binding.graphNodeInfo(this.use('graph.nodes'), id));
+    return ownNode(this.owner, JSON.parse(text) as GraphNode);
+  }
 
-function parse(text: string): GraphJson {
-  return JSON.parse(text) as GraphJson;
+  #body(handle: Handle): Graph {
+    return new NativeGraph(handle, this.device, 'body', this.held);
+  }
+
+  #parse(text: string): GraphJson {
+    const json = JSON.parse(text) as GraphJson;
+    for (const node of json.nodes) ownNode(this.owner, node);
+    return json;
+  }
+
+  #checkOptions(api: string, options: InstantiateOptions): void {
+    checkOptions(api, 'options', options);
+    const { upload } = options;
+    if (upload === undefined || upload.device === this.device) return;
+    throw wrongStream(api, upload, upload.device, this.device);
+  }
+
+  #exec(handle: Handle, held: HeldObjects, { upload }: InstantiateOptions): GraphExec {
+    const exec = new NativeGraphExec(handle, { owner: this.owner, device: this.device }, held);
+    try {
+      this.device.runtime.checkRaces();
+      if (upload) exec.upload(upload);
+      return exec;
+    } catch (error) {
+      exec.dispose();
+      throw error;
+    }
+  }
 }

@@ -3,9 +3,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkOptions, wrongKind } from '../arguments/faults.js';
-import type { ModuleSource } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
+import type { ModuleSource } from './module-source.js';
 
 /** @throws ArgumentError unless it names a manifest, or a package and a file of it */
 export function checkSource(source: ModuleSource): void {

@@ -1,5 +1,5 @@
 import { wrongKind } from '../arguments/faults.js';
-import type { Kernel, KernelParams, Module, Stream } from '../contract.js';
+import type { Device, Kernel, KernelParams, Module } from '../contract.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
 import { LaunchConfigError } from '../errors/launch-config-error.js';
 import type { Handle } from '../native/binding.js';
@@ -35,8 +35,7 @@ export class NativeKernel implements Kernel {
     this.#encoder = new ParamsEncoder(attributes.name, params);
   }
 
-  encode(stream: Stream, config: LaunchConfig, params: KernelParams): Handle {
-    const { device } = stream;
+  encode(device: Device, config: LaunchConfig, params: KernelParams): Handle {
     const handle = this.#record.use('stream.launch');
     if (this.#module.runtime !== device.runtime) throw this.#foreign(device.runtime.backend);
     const { block } = environment();

@@ -33,6 +33,17 @@ export function parseManifest(text: string, file: string): Map<string, ManifestK
   return kernels;
 }
 
+/** The parameter structs of the host functions in a manifest, by name. @throws KernelImageError */
+export function parseHostFunctions(text: string, file: string): Map<string, ParamsLayout> {
+  const hosts = new Map<string, ParamsLayout>();
+  for (const entry of listOf(parseJson(text, file)['hosts'] ?? [], file, 'hosts')) {
+    const host = objectOf(entry, file, 'a host function');
+    const name = stringOf(host['name'], file, 'a name of a host function');
+    hosts.set(name, toLayout(host, file, name));
+  }
+  return hosts;
+}
+
 type Json = Readonly<Record<string, unknown>>;
 
 function parseJson(text: string, file: string): Json {
@@ -47,10 +58,6 @@ function parseJson(text: string, file: string): Json {
 function toKernel(entry: unknown, file: string): ManifestKernel {
   const kernel = objectOf(entry, file, 'a kernel');
   const name = stringOf(kernel['name'], file, 'a kernel name');
-  const bytes = numberOf(kernel['bytes'], file, `${name}: bytes`);
-  const fields = listOf(kernel['fields'], file, `${name}: fields`).map((field) =>
-    toField(field, file, name, bytes),
-  );
   const block = listOf(kernel['block'] ?? [1024], file, `${name}: block`);
   const pdl = objectOf(kernel['pdl'] ?? {}, file, `${name}: pdl`);
   return {
@@ -60,8 +67,16 @@ function toKernel(entry: unknown, file: string): ManifestKernel {
       minSm: String(kernel['minSm'] ?? '8.0'),
       pdl: { waits: pdl['waits'] === true, triggers: pdl['triggers'] === true },
     },
-    params: { struct: stringOf(kernel['struct'], file, `${name}: struct`), bytes, fields },
+    params: toLayout(kernel, file, name),
   };
+}
+
+function toLayout(entry: Json, file: string, name: string): ParamsLayout {
+  const bytes = numberOf(entry['bytes'], file, `${name}: bytes`);
+  const fields = listOf(entry['fields'], file, `${name}: fields`).map((field) =>
+    toField(field, file, name, bytes),
+  );
+  return { struct: stringOf(entry['struct'], file, `${name}: struct`), bytes, fields };
 }
 
 function toField(entry: unknown, file: string, kernel: string, bytes: number): ParamField {

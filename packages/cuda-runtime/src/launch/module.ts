@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { Kernel, Module, ModuleSource, Runtime } from '../contract.js';
+import type { Kernel, Module, Runtime } from '../contract.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
@@ -8,14 +8,22 @@ import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
 import { runTask } from '../native/task.js';
 import { findManifest } from './find-artefacts.js';
+import { HostFunction } from './host-function.js';
+import { encodeHostParams } from './host-params.js';
 import { NativeKernel } from './kernel.js';
-import { type ManifestKernel, parseManifest } from './manifest.js';
+import { type ManifestKernel, parseHostFunctions, parseManifest } from './manifest.js';
+import type { ModuleSource } from './module-source.js';
+import type { CallbackParams, NativeCallback } from './native-callback.js';
+import type { ParamsLayout } from './params-layout.js';
 
 /** Finds, checks and loads a kernel package. @throws KernelImageError */
 export async function loadModule(runtime: Runtime, source: ModuleSource): Promise<NativeModule> {
   const manifest = findManifest(source);
   const text = await readFile(manifest, 'utf8');
-  const described = parseManifest(text, manifest);
+  const described = {
+    kernels: parseManifest(text, manifest),
+    hosts: parseHostFunctions(text, manifest),
+  };
   const owner = runtime.use('runtime.loadModule');
   const { binding } = environment();
   const handle = await runTask((token) =>
@@ -24,20 +32,21 @@ export async function loadModule(runtime: Runtime, source: ModuleSource): Promis
   return new NativeModule(runtime, manifest, handle, described);
 }
 
+/** What a manifest says. */
+interface Described {
+  readonly kernels: ReadonlyMap<string, ManifestKernel>;
+  readonly hosts: ReadonlyMap<string, ParamsLayout>;
+}
+
 /** The one implementation of `Module`. */
 export class NativeModule implements Module {
   readonly runtime: Runtime;
   readonly manifest: string;
   readonly #record: NativeRecord;
-  readonly #described: ReadonlyMap<string, ManifestKernel>;
+  readonly #described: Described;
   readonly #kernels = new Map<string, NativeKernel>();
 
-  constructor(
-    runtime: Runtime,
-    manifest: string,
-    handle: Handle,
-    described: ReadonlyMap<string, ManifestKernel>,
-  ) {
+  constructor(runtime: Runtime, manifest: string, handle: Handle, described: Described) {
     this.runtime = runtime;
     this.manifest = manifest;
     this.#described = described;
@@ -45,18 +54,36 @@ export class NativeModule implements Module {
   }
 
   get kernels(): readonly string[] {
-    return [...this.#described.keys()];
+    return [...this.#described.kernels.keys()];
   }
 
   kernel(name: string): Kernel {
     const known = this.#kernels.get(name);
     if (known) return known;
-    const described = this.#described.get(name);
+    const described = this.#described.kernels.get(name);
     const handle = described ? this.#find(name) : 0;
     if (!described || handle === 0) throw this.#noKernel(name, described !== undefined);
     const kernel = new NativeKernel(this, handle, described);
     this.#kernels.set(name, kernel);
     return kernel;
+  }
+
+  callback(name: string, params: CallbackParams): NativeCallback {
+    const api = 'module.callback';
+    const layout = this.#described.hosts.get(name);
+    if (!layout) {
+      const known = [...this.#described.hosts.keys()].join(', ') || 'none';
+      throw new KernelImageError({
+        code: 'CRT_NO_SYMBOL',
+        api,
+        detail: `no host function ${name} in ${this.manifest}; it holds ${known}`,
+        hint: 'Correct the name, or build the kernel package again',
+      });
+    }
+    const { binding, block } = environment();
+    encodeHostParams(block, name, layout, params);
+    const handle = guarded(() => binding.moduleHostFunction(this.#record.use(api), name));
+    return new HostFunction(name, handle);
   }
 
   /** @internal Ends with its runtime; launches under way keep what they use. */

@@ -5,6 +5,7 @@ import { ArgumentError } from '../errors/argument-error.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
 import { describeValue } from '../errors/describe-value.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
+import { Condition } from '../graph/condition.js';
 import { NativeBuffer } from '../memory/buffer.js';
 import { TensorView } from '../memory/tensor.js';
 import { commandLayout } from '../native/binding.js';
@@ -28,6 +29,8 @@ export class ParamsEncoder {
   readonly #layout: ParamsLayout;
   readonly #buffers: readonly BufferField[];
   readonly #scalars: readonly ParamField[];
+  // Fields that may name a condition of a graph.
+  readonly #wide: readonly { readonly name: string; readonly index: number }[];
   readonly #paramsWords: number;
 
   /** @throws KernelImageError if the parameters cannot fit into the command block */
@@ -38,8 +41,11 @@ export class ParamsEncoder {
       field.type === 'buf' ? [toBufferField(field, index)] : [],
     );
     this.#scalars = layout.fields.filter((field) => field.type !== 'buf');
+    this.#wide = layout.fields.flatMap(({ name, type }, index) =>
+      type === 'u64' ? [{ name, index }] : [],
+    );
     this.#paramsWords = Math.ceil(layout.bytes / 4);
-    const needed = firstParamByte(this.#buffers.length) + layout.bytes;
+    const needed = firstParamByte(this.#buffers.length + this.#wide.length) + layout.bytes;
     if (needed > commandLayout.bytes) {
       const detail = `kernel ${kernel} needs ${needed} bytes to describe a launch, at most ${commandLayout.bytes} are possible`;
       throw new KernelImageError({ api: 'runtime.loadModule', detail });
@@ -52,13 +58,15 @@ export class ParamsEncoder {
     let given = 0;
     for (const _ in params) given += 1;
     if (given !== this.#layout.fields.length) throw this.#wrongFields(params);
-    const count = this.#encodeBuffers(words, params, device);
+    let count = this.#encodeBuffers(words, params, device);
+    if (this.#wide.length > 0) count = this.#encodeConditions(words, params, count);
     words[commandLayout.bufferCount] = count;
     words[commandLayout.paramsBytes] = this.#layout.bytes;
     const base = firstParamByte(count);
     words.fill(0, base / 4, base / 4 + this.#paramsWords);
     for (const field of this.#scalars) {
       const value = params[field.name];
+      if (value instanceof Condition && field.type === 'u64') continue;
       if (!writeScalar(block, base + field.offset, field.type, value)) {
         throw this.#wrongValue(field.name, `a ${field.type}`, value, params);
       }
@@ -94,6 +102,21 @@ export class ParamsEncoder {
       words[at + 4] = extent;
       words[at + 5] = extent / 0x1_0000_0000;
       at += commandLayout.bufferWords;
+      count += 1;
+    }
+    return count;
+  }
+
+  // Behind the buffers, in the same form; the struct gets the handle of each executable.
+  #encodeConditions(words: Int32Array, params: KernelParams, buffers: number): number {
+    let count = buffers;
+    for (const { name, index } of this.#wide) {
+      const value = params[name];
+      if (!(value instanceof Condition)) continue;
+      const at = commandLayout.buffers + count * commandLayout.bufferWords;
+      words[at] = value.use('stream.launch');
+      words.fill(0, at + 1, at + commandLayout.bufferWords);
+      words[at + 1] = index;
       count += 1;
     }
     return count;
@@ -161,6 +184,7 @@ function toBufferField(field: ParamField, index: number): BufferField {
 
 function describeParam(value: ParamValue): string {
   if (value instanceof TensorView) return value.describe();
+  if (value instanceof Condition) return 'a condition';
   if (value instanceof NativeBuffer) return `a buffer of ${value.bytes} bytes`;
   return describeValue(value);
 }

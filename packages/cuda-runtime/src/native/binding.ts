@@ -44,7 +44,7 @@ export type NativeCaptureStatus = 0 | 1 | 2;
  * Little-endian 32-bit words:
  * 0–2 grid, 3–5 block, 6 shared bytes, 7 flags (1 = programmatic serialize, 2 = cooperative,
  * 4 = cluster given, 8 = priority given), 8–10 cluster, 11 priority, 12 buffer count, 13 bytes of the
- * parameter block; from word 16 six words a buffer argument (handle, field index, byte offset low,
+ * parameter block; from word 16 six words a buffer or condition argument (handle, field index, byte offset low,
  * high, extent in bytes low, high: the range that the tensor spans, for checks and the race checker);
  * then, 8-byte aligned, the parameter block with zeros where pointers go.
  */
@@ -172,16 +172,104 @@ export interface NativeBinding {
   /** Starts the kernel described by the command block. */
   launch(stream: Handle, kernel: Handle): void;
 
+  /** The host function `name` with the arguments in the command block. */
+  moduleHostFunction(module: Handle, name: string): Handle;
+  /** Runs the host function in stream order. */
+  streamHost(stream: Handle, callback: Handle): void;
+
   /** mode: 0 global, 1 thread_local, 2 relaxed. */
   beginCapture(stream: Handle, mode: number): void;
+  /** The same into a graph that is there, behind nodes of it. */
+  beginCaptureInto(stream: Handle, mode: number, graph: Handle, after: Uint32Array): void;
   endCapture(stream: Handle): Handle;
   /** Ends and discards; never throws for an invalidated capture. */
   abortCapture(stream: Handle): void;
-  /** JSON: `{ nodes: [{ id, kind, label, stream, accesses }], edges: [{ from, to, type, port }] }`. */
+  /** Ids of the nodes that the next one depends on. */
+  captureFrontier(stream: Handle): Uint32Array;
+  setCaptureFrontier(stream: Handle, nodes: Uint32Array, replace: boolean): void;
+  createGraph(runtime: Handle): Handle;
+  /** JSON of `GraphJson`. */
   graphInfo(graph: Handle): string;
-  instantiate(graph: Handle): Handle;
+  /** JSON of one `GraphNode`. */
+  graphNodeInfo(graph: Handle, node: number): string;
+  graphClone(graph: Handle): Handle;
+  /** port: 0 completion, 1 programmatic, 2 launch. */
+  graphAddDependency(
+    graph: Handle,
+    from: number,
+    to: number,
+    programmatic: boolean,
+    port: number,
+  ): void;
+
+  /** Every `graphAdd…` gives the id of the new node. The command block describes the launch. */
+  graphAddKernel(graph: Handle, kernel: Handle, after: Uint32Array): number;
+  graphAddCopy(
+    graph: Handle,
+    to: Handle,
+    toOffset: number,
+    from: Handle,
+    fromOffset: number,
+    bytes: number,
+    after: Uint32Array,
+  ): number;
+  graphAddFill(
+    graph: Handle,
+    buffer: Handle,
+    byteOffset: number,
+    byte: number,
+    bytes: number,
+    after: Uint32Array,
+  ): number;
+  graphAddEmpty(graph: Handle, after: Uint32Array): number;
+  graphAddNotify(graph: Handle, token: number, after: Uint32Array): number;
+  graphAddEvent(graph: Handle, event: Handle, records: boolean, after: Uint32Array): number;
+  graphAddHost(graph: Handle, callback: Handle, after: Uint32Array): number;
+  graphAddChild(graph: Handle, child: Handle, after: Uint32Array): number;
+  createCondition(graph: Handle, initial: number): Handle;
+  /** type: 0 if, 1 while, 2 switch. */
+  graphAddConditional(
+    graph: Handle,
+    condition: Handle,
+    type: number,
+    bodies: number,
+    after: Uint32Array,
+  ): { node: number; bodies: Handle[] };
+  graphAddAlloc(
+    graph: Handle,
+    bytes: number,
+    label: string,
+    after: Uint32Array,
+  ): { node: number; buffer: Handle };
+  graphAddFree(graph: Handle, buffer: Handle, after: Uint32Array): number;
+
+  instantiate(graph: Handle, autoFree: boolean): Handle;
+  /** On the task thread; posts `token`, then `settleTask` gives the executable. */
+  instantiateAsync(graph: Handle, autoFree: boolean, token: number): void;
   graphLaunch(exec: Handle, stream: Handle): void;
+  graphUpload(exec: Handle, stream: Handle): void;
   graphExecLaunches(exec: Handle): number;
+  graphExecUpdate(exec: Handle, graph: Handle): NativeUpdate;
+  /** The setters take what the `graphAdd…` of the kind takes. */
+  graphExecSetKernel(exec: Handle, node: number, kernel: Handle): void;
+  graphExecSetCopy(
+    exec: Handle,
+    node: number,
+    to: Handle,
+    toOffset: number,
+    from: Handle,
+    fromOffset: number,
+    bytes: number,
+  ): void;
+  graphExecSetFill(
+    exec: Handle,
+    node: number,
+    buffer: Handle,
+    byteOffset: number,
+    byte: number,
+    bytes: number,
+  ): void;
+  graphExecSetEnabled(exec: Handle, node: number, enabled: boolean): void;
 
   /** Makes a record that touches no file yet; without `mapped` its copies are reads. */
   createFile(path: string, mapped: boolean): Handle;
@@ -223,6 +311,14 @@ export interface NativeImport {
   readonly name: string;
   readonly bytes: number;
   readonly timing: boolean;
+}
+
+/** What `graphExecUpdate` found; nodes are ids of the new graph. */
+export interface NativeUpdate {
+  readonly result: number;
+  readonly node: number | undefined;
+  readonly fromNode: number | undefined;
+  readonly detail: string;
 }
 
 /** Options of `openRuntime` (JSON). */

@@ -1,8 +1,10 @@
-import type { Stream } from '../contract.js';
+import { checkOptions, wrongKind } from '../arguments/faults.js';
+import type { CaptureOptions, Graph, Stream } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
-import { type CaptureOptions, captureModeNumber } from '../graph/capture-options.js';
-import { Graph } from '../graph/graph.js';
+import { captureModeNumber } from '../graph/capture-mode.js';
+import { NativeGraph } from '../graph/graph.js';
 import { GraphCallbacks } from '../graph/graph-callbacks.js';
+import { nodeIds } from '../graph/nodes/node-owner.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { publish } from '../trace/diagnostics.js';
@@ -13,6 +15,9 @@ const statuses = ['none', 'active', 'invalidated'] as const;
 // Callbacks of notify nodes by capture id, until the capture ends.
 const callbacks = new Map<bigint, number[]>();
 
+// Graphs that captures add to, by capture id, until the capture ends.
+const targets = new Map<bigint, NativeGraph>();
+
 /** `stream.captureStatus`; reading it never invalidates. */
 export function captureStatusOf(stream: Stream): 'none' | 'active' | 'invalidated' {
   const handle = stream.use('stream.captureStatus');
@@ -21,13 +26,24 @@ export function captureStatusOf(stream: Stream): 'none' | 'active' | 'invalidate
 
 /** `stream.beginCapture`. */
 export function beginCapture(stream: Stream, options: CaptureOptions): void {
+  const api = 'stream.beginCapture';
+  checkOptions(api, 'options', options);
   const mode = captureModeNumber(options.mode);
   if (mode === undefined) {
     const detail = `\`mode\` is ${String(options.mode)}, expected thread_local, global or relaxed`;
-    throw new ArgumentError({ api: 'stream.beginCapture', number: 1, detail });
+    throw new ArgumentError({ api, number: 1, detail });
   }
-  const handle = stream.use('stream.beginCapture');
-  guarded(() => environment().binding.beginCapture(handle, mode));
+  const handle = stream.use(api);
+  const { binding } = environment();
+  if (options.into === undefined) {
+    guarded(() => binding.beginCapture(handle, mode));
+  } else {
+    const { graph, after } = options.into;
+    if (!(graph instanceof NativeGraph)) throw wrongKind(api, 'into.graph', graph, 'a graph');
+    const nodes = nodeIds(api, graph.owner, after);
+    guarded(() => binding.beginCaptureInto(handle, mode, graph.use(api), nodes));
+    targets.set(stream.captureId ?? 0n, graph);
+  }
   tell('begin', stream, stream.captureId);
 }
 
@@ -37,21 +53,45 @@ export function endCapture(stream: Stream): Graph {
   const native = stream.use('stream.endCapture');
   try {
     const handle = guarded(() => environment().binding.endCapture(native));
-    const { device, runtime } = stream;
     tell('end', stream, id);
-    const home = {
-      currentStream: () => runtime.currentStream(device),
-      checkRaces: () => runtime.checkRaces(),
-    };
-    return new Graph(handle, home, takeCallbacks(id));
+    const target = targets.get(id ?? 0n);
+    const graph = target ?? new NativeGraph(handle, stream.device, 'captured');
+    if (target) environment().binding.release(handle);
+    targets.delete(id ?? 0n);
+    const kept = takeCallbacks(id);
+    if (kept) graph.held.keep(kept);
+    graph.changed();
+    return graph;
   } catch (error) {
     // A refused end (a fork, another thread) leaves the capture open; its callbacks stay.
     if (stream.captureId !== id) {
-      dropCallbacks(id);
+      forget(id);
       tell('end', stream, id, error);
     }
     throw error;
   }
+}
+
+/** `stream.captureDependencies`. */
+export function captureDependencies(stream: Stream): readonly number[] | undefined {
+  const handle = stream.use('stream.captureDependencies');
+  if (captureStatusOf(stream) === 'none') return undefined;
+  return [...guarded(() => environment().binding.captureFrontier(handle))];
+}
+
+/** `stream.setCaptureDependencies`. */
+export function setCaptureDependencies(
+  stream: Stream,
+  nodes: readonly number[],
+  how: 'replace' | 'add',
+): void {
+  const api = 'stream.setCaptureDependencies';
+  const areIds = Array.isArray(nodes) && nodes.every((id) => Number.isInteger(id) && id >= 0);
+  if (!areIds) throw wrongKind(api, 'nodes', nodes, 'an array of ids of nodes');
+  if (how !== 'replace' && how !== 'add') throw wrongKind(api, 'how', how, 'replace or add');
+  const handle = stream.use(api);
+  const ids = Uint32Array.from(nodes);
+  guarded(() => environment().binding.setCaptureFrontier(handle, ids, how === 'replace'));
 }
 
 /** `stream.abortCapture`. */
@@ -60,7 +100,7 @@ export function abortCapture(stream: Stream): void {
   const handle = stream.use('stream.abortCapture');
   guarded(() => environment().binding.abortCapture(handle));
   if (id !== undefined) tell('abort', stream, id);
-  dropCallbacks(id);
+  forget(id);
 }
 
 // Traces and subscribers of diagnostics learn of it.
@@ -89,8 +129,9 @@ function takeCallbacks(captureId: bigint | undefined): GraphCallbacks | undefine
   return tokens && new GraphCallbacks(tokens);
 }
 
-// The callbacks of a capture that gave no graph.
-function dropCallbacks(captureId: bigint | undefined): void {
+// What a capture that gave no graph had collected.
+function forget(captureId: bigint | undefined): void {
+  targets.delete(captureId ?? 0n);
   for (const token of callbacks.get(captureId ?? 0n) ?? []) environment().completions.cancel(token);
   callbacks.delete(captureId ?? 0n);
 }

@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkSignal } from '../arguments/faults.js';
-import type { Stream, WaitOptions } from '../contract.js';
+import type { Stream } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { DeadlockError } from '../errors/deadlock-error.js';
 import { describeValue } from '../errors/describe-value.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
+import type { WaitOptions } from './wait-options.js';
 
 /** `stream.synchronize`. */
 export async function synchronize(stream: Stream, options: WaitOptions): Promise<void> {

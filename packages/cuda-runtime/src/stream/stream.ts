@@ -1,22 +1,23 @@
 import { checkFunction, wrongKind, wrongRuntime } from '../arguments/faults.js';
 import type {
+  CaptureOptions,
   Device,
   DeviceBuffer,
+  Graph,
   Kernel,
   KernelParams,
   Memory,
   Runtime,
   Stream,
   Tensor,
-  WaitOptions,
 } from '../contract.js';
 import type { DType } from '../dtype.js';
 import { fromNative } from '../errors/from-native.js';
 import { NotOwnerError } from '../errors/not-owner-error.js';
-import type { CaptureOptions } from '../graph/capture-options.js';
-import type { Graph } from '../graph/graph.js';
+import { HostFunction } from '../launch/host-function.js';
 import { NativeKernel } from '../launch/kernel.js';
 import type { LaunchConfig } from '../launch/launch-config.js';
+import type { NativeCallback } from '../launch/native-callback.js';
 import { Tensor as TensorFactory } from '../memory/tensor.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
@@ -26,14 +27,17 @@ import { hostRange, wantsHostRanges } from '../trace/host-ranges.js';
 import {
   abortCapture,
   beginCapture,
+  captureDependencies,
   captureStatusOf,
   endCapture,
   noteCallback,
+  setCaptureDependencies,
 } from './capture-state.js';
 import { Event } from './event.js';
 import { PendingLimit, type QueueOptions } from './pending-limit.js';
 import { synchronize, synchronizeSync, waitUntilBelow } from './stream-waits.js';
 import { copy, fill, read, write } from './transfers.js';
+import type { WaitOptions } from './wait-options.js';
 
 /** What a stream is made with besides its native record. */
 export interface StreamTerms {
@@ -115,7 +119,7 @@ export class NativeStream implements Stream {
 
   #launch(kernel: NativeKernel, config: LaunchConfig, params: KernelParams): this {
     const handle = this.submit('stream.launch');
-    const kernelHandle = kernel.encode(this, config, params);
+    const kernelHandle = kernel.encode(this.device, config, params);
     try {
       environment().binding.launch(handle, kernelHandle);
     } catch (error) {
@@ -163,6 +167,16 @@ export class NativeStream implements Stream {
     return this;
   }
 
+  host(callback: NativeCallback): this {
+    const api = 'stream.host';
+    if (!(callback instanceof HostFunction)) {
+      throw wrongKind(api, 'callback', callback, 'a host function of `module.callback`');
+    }
+    const handle = this.submit(api);
+    guarded(() => environment().binding.streamHost(handle, callback.use(api)));
+    return this;
+  }
+
   isIdle(): boolean {
     return guarded(() => environment().binding.streamIsIdle(this.use('stream.isIdle')));
   }
@@ -190,6 +204,14 @@ export class NativeStream implements Stream {
   get captureId(): bigint | undefined {
     const handle = this.use('stream.captureId');
     return guarded(() => environment().binding.streamCaptureId(handle)) || undefined;
+  }
+
+  get captureDependencies(): readonly number[] | undefined {
+    return captureDependencies(this);
+  }
+
+  setCaptureDependencies(nodes: readonly number[], how: 'replace' | 'add' = 'replace'): void {
+    setCaptureDependencies(this, nodes, how);
   }
 
   beginCapture(options: CaptureOptions = {}): void {

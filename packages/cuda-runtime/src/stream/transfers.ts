@@ -1,46 +1,28 @@
 import type { DeviceBuffer, Memory, Stream, Tensor } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
-import { describeValue } from '../errors/describe-value.js';
 import { bytesOf, viewBytes } from '../memory/host-copy.js';
 import { placeOf } from '../memory/place.js';
+import { copyRange, fillRange } from '../memory/ranges.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 
 /** `stream.copy`. Without `bytes` both sides must be equally large. */
 export function copy(stream: Stream, destination: Memory, source: Memory, bytes?: number): void {
   const api = 'stream.copy';
-  const to = placeOf(api, 'destination', destination, stream.device);
-  const from = placeOf(api, 'source', source, stream.device);
-  if (bytes === undefined && to.bytes !== from.bytes) {
-    const detail = `\`source\` has ${from.bytes} bytes, \`destination\` ${to.bytes}`;
-    throw new ArgumentError({ api, detail, hint: 'Make them equal, or pass `bytes`' });
-  }
-  const count = bytes ?? to.bytes;
-  const most = Math.min(to.bytes, from.bytes);
-  if (!Number.isSafeInteger(count) || count < 0 || count > most) {
-    throw new ArgumentError({
-      api,
-      detail: `\`bytes\` is ${describeValue(count)}, expected 0 … ${most}`,
-    });
-  }
+  const range = copyRange(api, stream.device, destination, source, bytes);
+  const { to, from } = range;
   const handle = stream.submit(api);
   guarded(() =>
-    environment().binding.copy(handle, to.handle, to.offset, from.handle, from.offset, count),
+    environment().binding.copy(handle, to.handle, to.offset, from.handle, from.offset, range.bytes),
   );
 }
 
 /** `stream.fill`. */
 export function fill(stream: Stream, destination: Tensor | DeviceBuffer, byte: number): void {
   const api = 'stream.fill';
-  if (!Number.isInteger(byte) || byte < 0 || byte > 255) {
-    throw new ArgumentError({
-      api,
-      detail: `\`byte\` is ${describeValue(byte)}, expected 0 … 255`,
-    });
-  }
-  const to = placeOf(api, 'destination', destination, stream.device);
+  const { to, bytes } = fillRange(api, stream.device, destination, byte, undefined);
   const handle = stream.submit(api);
-  guarded(() => environment().binding.fill(handle, to.handle, to.offset, byte, to.bytes));
+  guarded(() => environment().binding.fill(handle, to.handle, to.offset, byte, bytes));
 }
 
 /** `stream.write`. A tensor takes exactly its bytes, a buffer at most its bytes. */

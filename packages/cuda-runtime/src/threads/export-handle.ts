@@ -1,5 +1,5 @@
 import { wrongKind } from '../arguments/faults.js';
-import { GraphExec } from '../graph/graph-exec.js';
+import { NativeGraphExec } from '../graph/exec/graph-exec.js';
 import { NativeBuffer } from '../memory/buffer.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -20,7 +20,7 @@ export function exportHandle(object: ExportableObjects[ExportableKind]): string 
     object instanceof NativeBuffer ||
     object instanceof Event ||
     object instanceof NativeStream ||
-    object instanceof GraphExec;
+    object instanceof NativeGraphExec;
   if (!isExportable) {
     throw wrongKind(api, 'object', object, 'a device buffer, event, stream or graph executable');
   }

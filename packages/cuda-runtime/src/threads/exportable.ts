@@ -1,5 +1,4 @@
-import type { DeviceBuffer, Stream } from '../contract.js';
-import type { GraphExec } from '../graph/graph-exec.js';
+import type { DeviceBuffer, GraphExec, Stream } from '../contract.js';
 import type { Event } from '../stream/event.js';
 
 /** What can be used by several threads, by the name of its kind. */

@@ -1,7 +1,8 @@
 import { checkText, wrongKind } from '../arguments/faults.js';
 import type { Runtime } from '../contract.js';
 import { NativeDevice } from '../device.js';
-import { GraphExec } from '../graph/graph-exec.js';
+import { NativeGraphExec } from '../graph/exec/graph-exec.js';
+import { HeldObjects } from '../graph/held-objects.js';
 import { NativeBuffer } from '../memory/buffer.js';
 import type { NativeImport } from '../native/binding.js';
 import { environment } from '../native/environment.js';
@@ -56,5 +57,6 @@ function wrap(native: NativeImport, runtime: Runtime, device: NativeDevice): Exp
   if (kind === exportableKinds.buffer) return new NativeBuffer(device, handle, native.bytes, name);
   if (kind === exportableKinds.stream) return device.adoptStream(handle, name);
   if (kind === exportableKinds.event) return new Event(runtime, handle, native.timing);
-  return new GraphExec(handle, () => runtime.currentStream(), undefined);
+  // The setters need nodes of its graph, which stays with the thread that built it.
+  return new NativeGraphExec(handle, { owner: {}, device }, new HeldObjects());
 }

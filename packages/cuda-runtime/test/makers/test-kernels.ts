@@ -28,6 +28,7 @@ const names = [
   'pdl_first',
   'pdl_second',
   'pdl_no_wait',
+  'condition',
 ] as const;
 
 /** Opens a runtime of its own. Dispose it after the test. */

@@ -26,6 +26,10 @@ const char* kind_name(Kind kind) {
       return "host buffer";
     case Kind::kMappedFile:
       return "file";
+    case Kind::kCondition:
+      return "condition";
+    case Kind::kHostFunction:
+      return "host function";
   }
   return "unknown record";
 }

@@ -18,6 +18,8 @@ enum class Kind : uint32_t {
   kModule = 8,
   kHostBuffer = 9,
   kMappedFile = 10,
+  kCondition = 11,
+  kHostFunction = 12,
 };
 
 const char* kind_name(Kind kind);

@@ -19,6 +19,8 @@ enum CudaNumber : int {
   kIllegalState = 401,
   kSymbolNotFound = 500,
   kNotReady = 600,
+  kNotPermitted = 800,
+  kNotSupported = 801,
   kStreamCaptureUnsupported = 900,
   kStreamCaptureInvalidated = 901,
   kStreamCaptureMerge = 902,

@@ -109,7 +109,7 @@ Status EventTrace::launch(Stream& stream, Exec& exec, bool& launched) {
   Runtime& runtime = stream.runtime();
   if (runtime.trace().mode() == TraceMode::kGraph) return launch_copy(stream, exec, launched);
   Span span =
-      span_of_launch(exec.graph(), stream.display_name(), exec.traced, exec.launches() + 1);
+      span_of_launch(*exec.graph(), stream.display_name(), exec.traced, exec.launches() + 1);
   exec.traced = 0;
   Ref<Ticket> begin = timed_mark(stream);
   exec.last_launch = runtime.backend().launch(stream, exec);
@@ -150,7 +150,7 @@ Status EventTrace::free_copy(Exec& exec, Ref<TracedCopy>& copy) {
     }
   }
   if (exec.traced_copies.size() >= kMostCopies) return {};
-  Status status = make_traced_copy(exec.graph(), copy);
+  Status status = make_traced_copy(*exec.graph(), copy);
   if (status.ok()) exec.traced_copies.push_back(copy);
   return status;
 }

@@ -4,7 +4,8 @@
 
 #include "core/base/json.h"
 #include "core/check/access_history.h"
-#include "core/graph/graph.h"
+#include "core/graph/build/topology.h"
+#include "core/graph/nodes/condition.h"
 #include "core/stream/event.h"
 #include "core/stream/stream.h"
 
@@ -24,6 +25,16 @@ void join(VectorClock& into, const VectorClock& other) {
 bool conflicts(uint8_t a, uint8_t b) { return ((a | b) & kWrite) != 0; }
 
 const char* verb(uint8_t mode) { return (mode & kWrite) != 0 ? "writes" : "reads"; }
+
+/// Every access of a node; for a conditional node those of all bodies.
+template <typename Visitor>
+void each_access(const GraphNode& node, Visitor visitor) {
+  for (const Access& access : node.work->accesses) visitor(access);
+  if (node.work->kind != WorkKind::kConditional) return;
+  for (const Ref<Graph>& body : node.work->conditional->bodies) {
+    for (const GraphNode& inner : body->nodes()) each_access(inner, visitor);
+  }
+}
 
 RaceReport make_report(const Buffer& buffer, const std::string& first, uint8_t first_mode,
                        const std::string& second, uint8_t second_mode, uint64_t begin,
@@ -87,9 +98,10 @@ void RaceCheck::graph_submitted(Stream& stream, const Graph& graph, Ticket& tick
   const Clock& clock = advance(stream);
   for (const GraphNode& node : graph.nodes()) {
     const std::string name = node.work->label() + " in a graph@" + stream.display_name();
-    for (const Access& access : node.work->accesses) {
+    if (!node.enabled) continue;
+    each_access(node, [&](const Access& access) {
       check_access(access, name, stream.id(), clock.at(stream.id()), clock);
-    }
+    });
     // Whoever waits for an event that the graph records comes after the launch.
     if (node.work->kind == WorkKind::kEventRecord && node.work->event->ticket) {
       node.work->event->ticket->clock = std::make_unique<Clock>(clock);
@@ -157,28 +169,33 @@ void RaceCheck::check_graph(const Graph& graph) {
   std::vector<uint64_t> ancestors(nodes.size() * words);
   // Per buffer, the earlier nodes that touch it.
   std::map<const Buffer*, std::vector<std::pair<size_t, const Access*>>> touched;
-  for (size_t i = 0; i < nodes.size(); ++i) {
+  for (const uint32_t i : topological_order(nodes)) {
+    if (nodes[i].work->kind == WorkKind::kConditional) {
+      for (const Ref<Graph>& body : nodes[i].work->conditional->bodies) check_graph(*body);
+    }
     uint64_t* own = &ancestors[i * words];
     for (const GraphDependency& dependency : nodes[i].dependencies) {
+      if (dependency.port == EdgePort::kLaunch) continue;  // orders starts, not what was written
       const uint64_t* before = &ancestors[dependency.node * words];
       for (size_t w = 0; w < words; ++w) own[w] |= before[w];
       own[dependency.node / 64] |= uint64_t{1} << (dependency.node % 64);
     }
-    for (const Access& access : nodes[i].work->accesses) {
+    each_access(nodes[i], [&](const Access& access) {
       auto& others = touched[access.buffer.get()];
       for (const auto& [j, other] : others) {
         const bool overlaps = other->begin < access.end && access.begin < other->end;
         const bool ordered = j == i || ((own[j / 64] >> (j % 64)) & 1) != 0;
         if (!overlaps || ordered || !conflicts(other->mode, access.mode)) continue;
         const auto name = [&](size_t n) {
-          return nodes[n].work->label() + "@" + nodes[n].stream_name + " (node " +
+          const std::string& stream = nodes[n].stream_name;
+          return nodes[n].work->label() + (stream.empty() ? "" : "@" + stream) + " (node " +
                  std::to_string(n) + ")";
         };
         report(make_report(*access.buffer, name(j), other->mode, name(i), access.mode,
                            std::max(other->begin, access.begin), std::min(other->end, access.end)));
       }
       others.emplace_back(i, &access);
-    }
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/graph/build/builder.h"
 #include "core/runtime.h"
 #include "core/stream/stream.h"
 
@@ -21,6 +22,7 @@ void finish(CaptureSequence& sequence) {
   Runtime& runtime = sequence.origin->runtime();
   std::erase(runtime.captures(), &sequence);
   sequence.state = CaptureState::kEnded;
+  sequence.graph->let_go();
   std::vector<Ref<Stream>> participants = std::move(sequence.participants);
   for (const Ref<Stream>& stream : participants) {
     stream->capture = nullptr;
@@ -28,27 +30,36 @@ void finish(CaptureSequence& sequence) {
   }
 }
 
+/// The graph of a sequence that failed goes, also when it was there before (CB21).
+void drop_graph(CaptureSequence& sequence) {
+  if (sequence.is_into && sequence.graph) sequence.graph->destroy();
+  sequence.graph = nullptr;
+}
+
 /// The sequence is over and gives no graph. What its nodes use is released now, although an event that
 /// was recorded in it may keep the sequence.
 void discard(CaptureSequence& sequence) {
   const Ref<CaptureSequence> keep(&sequence);
   finish(sequence);
-  sequence.graph = nullptr;
+  drop_graph(sequence);
 }
 
-/// Nodes of the graph that the origin's frontier does not reach, by stream: name and last node.
-std::string unjoined(const Graph& graph, const Frontier& frontier) {
+/// Nodes of the capture that neither the origin's frontier nor a replaced one reaches, by stream: name
+/// and last node.
+std::string unjoined(const CaptureSequence& sequence, const Frontier& frontier) {
+  const Graph& graph = *sequence.graph;
   std::vector<bool> reached(graph.nodes().size());
   for (const GraphDependency& dependency : frontier) reached[dependency.node] = true;
-  // Dependencies point to earlier nodes, so that one pass backwards visits all ancestors.
-  for (size_t i = graph.nodes().size(); i-- > 0;) {
+  for (const GraphDependency& dependency : sequence.cut) reached[dependency.node] = true;
+  // What a capture adds depends on earlier nodes, so that one pass backwards visits all ancestors.
+  for (size_t i = graph.nodes().size(); i-- > sequence.first_node;) {
     if (!reached[i]) continue;
     for (const GraphDependency& dependency : graph.nodes()[i].dependencies) {
       reached[dependency.node] = true;
     }
   }
   std::map<std::string, std::string> last;
-  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+  for (size_t i = sequence.first_node; i < graph.nodes().size(); ++i) {
     if (!reached[i]) last[graph.nodes()[i].stream_name] = graph.nodes()[i].work->label();
   }
   std::string text;
@@ -68,15 +79,44 @@ Status invalidated(Stream& stream, CaptureSequence& sequence) {
   return std::move(status).on_stream(stream.display_name()).in_capture(sequence.id);
 }
 
+/// Nodes of the graph as what the next node depends on.
+Status read_frontier(const Graph& graph, const std::vector<uint32_t>& nodes, Frontier& frontier) {
+  for (const uint32_t node : nodes) {
+    if (node >= graph.nodes().size()) {
+      return Status::argument("there is no node " + std::to_string(node) + " in the graph",
+                              "Use nodes of the graph that is captured into");
+    }
+    if (std::any_of(frontier.begin(), frontier.end(),
+                    [&](const GraphDependency& known) { return known.node == node; })) {
+      return Status::argument("node " + std::to_string(node) + " is named twice", "Name it once");
+    }
+    frontier.push_back({node});
+  }
+  return {};
+}
+
+Status check_target(Stream& stream, const CaptureTarget& target, Frontier& frontier) {
+  if (&target.graph->runtime() != &stream.runtime()) {
+    return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
+                         "the graph belongs to another runtime than the stream", "Open one runtime");
+  }
+  Status status = target.graph->check_mutable();
+  return status.ok() ? read_frontier(*target.graph, target.after, frontier) : std::move(status);
+}
+
 }  // namespace
 
-CaptureSequence::CaptureSequence(Stream& origin_stream, CaptureMode capture_mode)
+CaptureSequence::CaptureSequence(Stream& origin_stream, CaptureMode capture_mode, Ref<Graph> into)
     : id(next_sequence_id.fetch_add(1)),
       origin(&origin_stream),
       thread(std::this_thread::get_id()),
       mode(capture_mode),
-      graph(make_ref<Graph>(Ref<Runtime>(&origin_stream.runtime()))) {
-  graph->capture_id = id;
+      graph(into ? into
+                 : make_ref<Graph>(Ref<Runtime>(&origin_stream.runtime()), GraphOrigin::kCaptured)),
+      is_into(into != nullptr),
+      first_node(static_cast<uint32_t>(graph->nodes().size())) {
+  if (!is_into) graph->capture_id = id;
+  graph->hold();
 }
 
 void invalidate(CaptureSequence& sequence, const Status& why) {
@@ -105,6 +145,8 @@ void merge_frontier(Stream& stream, const Frontier& snapshot) {
 Status add_node(Stream& stream, Ref<Work> work) {
   CaptureSequence& sequence = *stream.capture;
   if (sequence.state != CaptureState::kActive) return invalidated(stream, sequence);
+  Status status = check_work(*sequence.graph, *work);
+  if (!status.ok()) return std::move(status).on_stream(stream.display_name());
   GraphNode node;
   node.stream_name = stream.display_name();
   node.stream_id = stream.id();
@@ -114,7 +156,10 @@ Status add_node(Stream& stream, Ref<Work> work) {
   const bool programmatic =
       work->is_programmatic() && stream.frontier.size() == 1 &&
       sequence.graph->nodes()[stream.frontier[0].node].work->kind == WorkKind::kKernel;
-  if (programmatic) node.dependencies[0].type = EdgeType::kProgrammatic;
+  if (programmatic) {
+    node.dependencies[0].type = EdgeType::kProgrammatic;
+    node.dependencies[0].port = EdgePort::kProgrammatic;
+  }
   node.work = std::move(work);
   stream.frontier.reserve(1);  // so that nothing can fail once the node is there
   const uint32_t index = sequence.graph->add(std::move(node));
@@ -122,7 +167,7 @@ Status add_node(Stream& stream, Ref<Work> work) {
   return {};
 }
 
-Status begin_capture(Stream& stream, int mode) {
+Status begin_capture(Stream& stream, int mode, const CaptureTarget& target) {
   if (mode < 0 || mode > 2) {
     return Status::argument("`mode` is " + std::to_string(mode) + ", expected 0, 1 or 2",
                             "Use global, thread_local or relaxed");
@@ -137,14 +182,39 @@ Status begin_capture(Stream& stream, int mode) {
                          "End that capture first")
         .in_capture(stream.capture->id);
   }
-  auto sequence = make_ref<CaptureSequence>(stream, static_cast<CaptureMode>(mode));
+  Frontier frontier;
+  if (target.graph) {
+    Status status = check_target(stream, target, frontier);
+    if (!status.ok()) return status;
+  }
+  auto sequence =
+      make_ref<CaptureSequence>(stream, static_cast<CaptureMode>(mode), target.graph);
   stream.runtime().captures().push_back(sequence.get());
   try {
-    join_capture(stream, *sequence, {});
+    join_capture(stream, *sequence, frontier);
   } catch (...) {
     stream.runtime().captures().pop_back();
+    sequence->graph->let_go();
     throw;
   }
+  return {};
+}
+
+Status set_frontier(Stream& stream, const std::vector<uint32_t>& nodes, bool replace) {
+  if (!stream.capture) {
+    return illegal_state(stream, "the stream does not capture", "Begin a capture first");
+  }
+  CaptureSequence& sequence = *stream.capture;
+  if (sequence.state != CaptureState::kActive) return invalidated(stream, sequence);
+  Frontier frontier;
+  Status status = read_frontier(*sequence.graph, nodes, frontier);
+  if (!status.ok()) return status;
+  if (!replace) {
+    merge_frontier(stream, frontier);
+    return {};
+  }
+  sequence.cut.insert(sequence.cut.end(), stream.frontier.begin(), stream.frontier.end());
+  stream.frontier = std::move(frontier);
   return {};
 }
 
@@ -174,17 +244,17 @@ Status end_capture(Stream& stream, Ref<Graph>& graph) {
     discard(*sequence);
     return status;
   }
-  const std::string open = unjoined(*sequence->graph, stream.frontier);
+  const std::string open = unjoined(*sequence, stream.frontier);
   finish(*sequence);
-  graph = std::move(sequence->graph);
   if (!open.empty()) {
-    graph = nullptr;
+    drop_graph(*sequence);
     return Status::error("CRT_CAPTURE_UNJOINED", kStreamCaptureUnjoined,
                          "forked work was not joined: " + open,
                          "Let the origin wait for each fork after the fork's last operation")
         .on_stream(stream.display_name())
         .in_capture(sequence->id);
   }
+  graph = std::move(sequence->graph);
   return {};
 }
 

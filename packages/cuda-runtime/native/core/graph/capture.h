@@ -20,7 +20,7 @@ using Frontier = std::vector<GraphDependency>;
 /// One capture: from begin to end.
 class CaptureSequence : public RefCounted {
  public:
-  CaptureSequence(Stream& origin, CaptureMode mode);
+  CaptureSequence(Stream& origin, CaptureMode mode, Ref<Graph> into);
 
   const uint64_t id;  // unique in the process, never reused
   Stream* const origin;
@@ -28,6 +28,9 @@ class CaptureSequence : public RefCounted {
   const CaptureMode mode;
   CaptureState state = CaptureState::kActive;
   Ref<Graph> graph;
+  const bool is_into;         // the graph was there before, and is gone if the capture fails (CB21)
+  const uint32_t first_node;  // the first that this capture adds
+  Frontier cut;               // replaced dependency sets: need not be joined (CB23)
   std::vector<Ref<Stream>> participants;
   Status first_error;  // what broke it, if the core saw it
 };
@@ -43,7 +46,15 @@ void merge_frontier(Stream& stream, const Frontier& snapshot);
 /// The operation becomes a node after the stream's frontier.
 Status add_node(Stream& stream, Ref<Work> work);
 
-Status begin_capture(Stream& stream, int mode);
+/// Where a capture puts its nodes: into a graph of its own, or behind nodes of one that is there.
+struct CaptureTarget {
+  Ref<Graph> graph;             // null: a new one
+  std::vector<uint32_t> after;  // what the first nodes depend on
+};
+
+Status begin_capture(Stream& stream, int mode, const CaptureTarget& target = {});
+/// The next node of the stream depends on these instead of what was there, or besides (CB22–CB24).
+Status set_frontier(Stream& stream, const std::vector<uint32_t>& nodes, bool replace);
 Status end_capture(Stream& stream, Ref<Graph>& graph);
 /// Ends and discards; nothing happens when the stream does not capture.
 void abort_capture(Stream& stream);

@@ -1,48 +1,104 @@
 #include "core/graph/exec.h"
 
+#include <algorithm>
+
+#include "core/graph/build/flatten.h"
 #include "core/graph/capture_rules.h"
+#include "core/graph/nodes/condition.h"
+#include "core/graph/nodes/graph_buffer.h"
+#include "core/graph/nodes/host_function.h"
 #include "core/graph/traced_copy.h"
 #include "core/runtime.h"
 #include "core/stream/stream.h"
 
 namespace cuda_runtime::core {
+namespace {
 
-Exec::Exec(Ref<Graph> graph, std::unique_ptr<ExecPlan> plan)
-    : Record(kKind), graph_(std::move(graph)), plan_(std::move(plan)) {
-  graph_->runtime().live().add(kKind);
+Status not_allocated(const GraphBuffer& memory) {
+  return Status::argument(memory.describe() + " is freed by the graph, but is not allocated",
+                          "Launch the graph that allocates it first, once for each free");
 }
 
-Exec::~Exec() { graph_->runtime().live().remove(kKind); }
+Status still_allocated(const GraphBuffer& memory) {
+  return Status::argument(
+      memory.describe() + " of the last launch was not freed, so the graph cannot allocate it again",
+      "Dispose it, free it in a graph, or instantiate with `autoFreeOnLaunch`");
+}
 
-Status Exec::instantiate(const Ref<Graph>& graph, Ref<Exec>& exec) {
-  Runtime& runtime = graph->runtime();
+}  // namespace
+
+Exec::Exec(ExecDraft draft, std::unique_ptr<ExecPlan> plan)
+    : Record(kKind),
+      runtime_(&draft.flat->runtime()),
+      options_(draft.options),
+      lease_(std::move(draft.lease)),
+      has_memory_nodes_(draft.flat->has_memory_nodes()),
+      graph_(std::move(draft.flat)),
+      plan_(std::move(plan)) {
+  runtime_->live().add(kKind);
+}
+
+Exec::~Exec() { runtime_->live().remove(kKind); }
+
+Status Exec::draft(Graph& graph, const ExecOptions& options, ExecDraft& draft) {
+  Status status = check_not_in_callback();
+  if (!status.ok()) return status;
+  Runtime& runtime = graph.runtime();
   if (!runtime.options().guards) {
     LockGuard lock(runtime.mutex());
-    Status status = check_unsafe(runtime, "instantiating a graph", "CU28");
+    status = check_unsafe(runtime, "instantiating a graph", "CU28");
     if (!status.ok()) return status;
   }
-  std::unique_ptr<ExecPlan> plan;
-  Status status = runtime.backend().plan(*graph, plan);
+  if (graph.origin() == GraphOrigin::kBody) {
+    return Status::argument("a body runs with the graph that it is part of",
+                            "Instantiate that graph");
+  }
+  status = flatten(graph, draft.flat);
   if (!status.ok()) return status;
-  runtime.races().check_graph(*graph);
-  exec = make_ref<Exec>(graph, std::move(plan));
+  draft.options = options;
+  if (!graph.has_memory_nodes()) return {};
+  draft.lease = graph.take_lease();
+  if (draft.lease) return {};
+  return Status::error("CRT_GRAPH_SINGLE_EXEC", kNotSupported,
+                       "a graph with memory nodes has one executable at a time",
+                       "Dispose the other one first, or use buffers that are no part of the graph");
+}
+
+Status Exec::complete(ExecDraft draft, Ref<Exec>& exec) {
+  Runtime& runtime = draft.flat->runtime();
+  std::unique_ptr<ExecPlan> plan;
+  Status status = runtime.backend().plan(*draft.flat, plan);
+  if (!status.ok()) return status;
+  if (draft.flat->has_conditions()) bind_conditions(*draft.flat, plan->condition_handles);
+  runtime.races().check_graph(*draft.flat);
+  exec = make_ref<Exec>(std::move(draft), std::move(plan));
   return {};
 }
 
+Status Exec::instantiate(const Ref<Graph>& graph, Ref<Exec>& exec, const ExecOptions& options) {
+  ExecDraft draft;
+  Status status = Exec::draft(*graph, options, draft);
+  return status.ok() ? complete(std::move(draft), exec) : std::move(status);
+}
+
 Status Exec::launch(Stream& stream) {
+  Status status = check_not_in_callback();
+  if (!status.ok()) return status;
   Runtime& runtime = stream.runtime();
-  if (&runtime != &graph_->runtime()) {
+  if (&runtime != runtime_.get()) {
     return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
                          "the graph belongs to another runtime than the stream",
                          "Launch it on a stream of the runtime that captured it");
   }
   LockGuard lock(runtime.mutex());
-  Status status = check_graph_launch(stream);
+  status = check_graph_launch(stream);
+  if (status.ok() && has_memory_nodes_) status = check_memory();
   if (!status.ok()) return status;
   runtime.races().graph_starts(stream, *graph_, last_launch.get());
   status = submit(stream);
   if (!status.ok()) return status;
-  runtime.races().graph_submitted(stream, *graph_, *last_launch);
+  if (last_launch) runtime.races().graph_submitted(stream, *graph_, *last_launch);
+  if (has_memory_nodes_) note_memory();
   launches_.fetch_add(1, std::memory_order_relaxed);
   runtime.graph_launches.fetch_add(1, std::memory_order_relaxed);
   return {};
@@ -61,6 +117,54 @@ Status Exec::submit(Stream& stream) {
   }
   last_launch = runtime.backend().launch(stream, *this);
   return {};
+}
+
+Status Exec::upload(Stream& stream) {
+  LockGuard lock(runtime_->mutex());
+  Status status = check_graph_launch(stream);
+  return status.ok() ? runtime_->backend().upload(stream, *this) : std::move(status);
+}
+
+// Copies for the trace do what the graph did before.
+void Exec::replace_graph(Ref<Graph> flat) {
+  traced_copies.clear();
+  graph_ = std::move(flat);
+}
+
+Graph& Exec::writable_graph() {
+  traced_copies.clear();
+  if (graph_->references() > 1) graph_ = graph_->snapshot();
+  return *graph_;
+}
+
+// What a launch needs: nothing that it allocates is allocated, everything that it frees is.
+Status Exec::check_memory() const {
+  const std::vector<GraphNode>& nodes = graph_->nodes();
+  const auto allocates = [&](const GraphBuffer& memory) {
+    return std::any_of(nodes.begin(), nodes.end(), [&](const GraphNode& node) {
+      return node.work->kind == WorkKind::kAlloc && node.work->memory.get() == &memory;
+    });
+  };
+  for (const GraphNode& node : nodes) {
+    if (node.work->kind == WorkKind::kAlloc) {
+      const GraphBuffer& memory = *node.work->memory;
+      if (memory.is_allocated && !options_.auto_free) return still_allocated(memory);
+    } else if (node.work->kind == WorkKind::kFree) {
+      const GraphBuffer& memory = *node.work->memory;
+      if (!memory.is_allocated && !allocates(memory)) return not_allocated(memory);
+    }
+  }
+  return {};
+}
+
+void Exec::note_memory() const {
+  for (const GraphNode& node : graph_->nodes()) {
+    if (node.work->kind != WorkKind::kAlloc) continue;
+    node.work->memory->is_allocated = node.work->memory->is_reachable;
+  }
+  for (const GraphNode& node : graph_->nodes()) {
+    if (node.work->kind == WorkKind::kFree) node.work->memory->is_allocated = false;
+  }
 }
 
 }  // namespace cuda_runtime::core

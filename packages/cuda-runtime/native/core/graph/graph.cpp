@@ -1,8 +1,8 @@
 #include "core/graph/graph.h"
 
-#include <atomic>
+#include <algorithm>
 
-#include "core/base/json.h"
+#include "core/graph/nodes/condition.h"
 #include "core/runtime.h"
 
 namespace cuda_runtime::core {
@@ -10,47 +10,14 @@ namespace {
 
 std::atomic<uint64_t> next_graph_id{1};
 
-void write_accesses(JsonWriter& json, const Work& work) {
-  json.key("accesses");
-  json.begin_array();
-  for (const Access& access : work.accesses) {
-    json.begin_object();
-    json.field("buffer", access.buffer->describe());
-    json.field("begin", access.begin);
-    json.field("end", access.end);
-    json.field("mode", access.mode == kRead ? "r" : access.mode == kWrite ? "w" : "rw");
-    json.end_object();
-  }
-  json.end_array();
-}
-
-void write_dims(JsonWriter& json, const char* name, const Dim3& dims) {
-  json.key(name);
-  json.begin_array();
-  for (const uint32_t size : {dims.x, dims.y, dims.z}) json.value(static_cast<uint64_t>(size));
-  json.end_array();
-}
-
-void write_node(JsonWriter& json, const GraphNode& node, uint64_t id) {
-  json.begin_object();
-  json.field("id", id);
-  json.field("kind", work_kind_name(node.work->kind));
-  json.field("label", node.work->label());
-  json.field("stream", node.stream_name);
-  if (node.work->kind == WorkKind::kKernel) {
-    write_dims(json, "grid", node.work->config.grid);
-    write_dims(json, "block", node.work->config.block);
-  } else {
-    json.field("bytes", node.work->bytes);
-  }
-  write_accesses(json, *node.work);
-  json.end_object();
-}
-
 }  // namespace
 
-Graph::Graph(Ref<Runtime> runtime)
-    : Record(kKind), runtime_(std::move(runtime)), id_(next_graph_id.fetch_add(1)) {
+Graph::Graph(Ref<Runtime> runtime, GraphOrigin origin)
+    : Record(kKind),
+      runtime_(std::move(runtime)),
+      id_(next_graph_id.fetch_add(1)),
+      origin_(origin),
+      home_(id_) {
   runtime_->live().add(kKind);
 }
 
@@ -61,29 +28,59 @@ uint32_t Graph::add(GraphNode node) {
   return static_cast<uint32_t>(nodes_.size() - 1);
 }
 
-std::string Graph::to_json() const {
-  JsonWriter json;
-  json.begin_object();
-  json.key("nodes");
-  json.begin_array();
-  for (size_t i = 0; i < nodes_.size(); ++i) write_node(json, nodes_[i], i);
-  json.end_array();
-  json.key("edges");
-  json.begin_array();
-  for (size_t i = 0; i < nodes_.size(); ++i) {
-    for (const GraphDependency& dependency : nodes_[i].dependencies) {
-      const bool programmatic = dependency.type == EdgeType::kProgrammatic;
-      json.begin_object();
-      json.field("from", static_cast<uint64_t>(dependency.node));
-      json.field("to", static_cast<uint64_t>(i));
-      json.field("type", programmatic ? "programmatic" : "full");
-      json.field("port", programmatic ? "programmatic" : "completion");
-      json.end_object();
-    }
-  }
-  json.end_array();
-  json.end_object();
-  return json.take();
+Status Graph::check_usable() const {
+  if (!destroyed_.load()) return {};
+  return Status::error("CRT_DISPOSED", kInvalidValue,
+                       "a capture into the graph failed, which destroyed it",
+                       "Build the graph again, and capture into a clone if the capture may fail");
+}
+
+Status Graph::check_mutable() const {
+  Status status = check_usable();
+  if (!status.ok() || holds_.load() == 0) return status;
+  return Status::error("CRT_BUSY", kInvalidValue,
+                       "the graph is being instantiated or captured into and cannot change meanwhile",
+                       "Await `instantiate()`, or end the capture first");
+}
+
+void Graph::destroy() {
+  destroyed_.store(true);
+  nodes_.clear();
+}
+
+void Graph::add_condition(Ref<GraphCondition> condition) { conditions_.push_back(std::move(condition)); }
+
+std::shared_ptr<ExecLease> Graph::take_lease() {
+  if (!lease_.expired()) return nullptr;
+  auto lease = std::make_shared<ExecLease>();
+  lease_ = lease;
+  return lease;
+}
+
+bool Graph::has_memory_nodes() const {
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const GraphNode& node) {
+    return node.work->kind == WorkKind::kAlloc || node.work->kind == WorkKind::kFree;
+  });
+}
+
+Ref<Graph> Graph::copy(GraphOrigin origin) const {
+  auto result = make_ref<Graph>(runtime_, origin);
+  result->nodes_ = nodes_;
+  return result;
+}
+
+Ref<Graph> Graph::snapshot() const {
+  Ref<Graph> result = copy(origin_);
+  result->home_ = home_;
+  result->conditions_ = conditions_;
+  result->capture_id = capture_id;
+  return result;
+}
+
+Ref<Graph> Graph::make_body() const {
+  auto body = make_ref<Graph>(runtime_, GraphOrigin::kBody);
+  body->home_ = home_;
+  return body;
 }
 
 }  // namespace cuda_runtime::core

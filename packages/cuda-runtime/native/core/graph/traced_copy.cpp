@@ -1,5 +1,6 @@
 #include "core/graph/traced_copy.h"
 
+#include "core/graph/build/topology.h"
 #include "core/runtime.h"
 
 namespace cuda_runtime::core {
@@ -12,13 +13,13 @@ bool is_event_node(const Work& work) {
 class Inserter {
  public:
   explicit Inserter(const Graph& source) : source_(source) {
-    graph_ = make_ref<Graph>(Ref<Runtime>(&source.runtime()));
-    graph_->capture_id = source.capture_id;
-    last_.reserve(source.nodes().size());
+    graph_ = source.snapshot();  // its conditions, too
+    graph_->mutable_nodes().clear();
+    last_.resize(source.nodes().size());
   }
 
   Ref<Graph> run(std::vector<TimedNode>& timed) {
-    for (uint32_t i = 0; i < source_.nodes().size(); ++i) add(i, timed);
+    for (const uint32_t i : topological_order(source_.nodes())) add(i, timed);
     return std::move(graph_);
   }
 
@@ -30,13 +31,14 @@ class Inserter {
       dependencies.push_back({last_[dependency.node], EdgeType::kFull});
     }
     if (is_event_node(*node.work)) {
-      last_.push_back(append(node, node.work, std::move(dependencies)));
+      last_[index] = append(node, node.work, std::move(dependencies));
       return;
     }
     TimedNode result{span_of_node(source_, index, 0, 0), make_event(), make_event()};
     const uint32_t begin = append(node, record(result.begin), std::move(dependencies));
     const uint32_t work = append(node, node.work, {{begin, EdgeType::kFull}});
-    last_.push_back(append(node, record(result.end), {{work, EdgeType::kFull}}));
+    graph_->mutable_nodes()[work].enabled = node.enabled;
+    last_[index] = append(node, record(result.end), {{work, EdgeType::kFull}});
     timed.push_back(std::move(result));
   }
 
@@ -74,7 +76,7 @@ Status make_traced_copy(const Graph& source, Ref<TracedCopy>& result) {
   std::unique_ptr<ExecPlan> plan;
   Status status = source.runtime().backend().plan(*graph, plan);
   if (!status.ok()) return status;
-  copy->exec = make_ref<Exec>(graph, std::move(plan));
+  copy->exec = make_ref<Exec>(ExecDraft{graph, nullptr, {}}, std::move(plan));
   result = std::move(copy);
   return {};
 }

@@ -10,6 +10,7 @@ namespace cuda_runtime::core {
 
 class Runtime;
 class AccessHistory;
+class GraphBuffer;
 
 /// Freed when the last reference goes: the wrapper's, those of operations in flight, those of
 /// graphs. That is the earliest moment at which no submitted work can touch the memory (L5, L7).
@@ -21,6 +22,8 @@ class Buffer : public Record {
   ~Buffer() override;
 
   Runtime& runtime() const { return *runtime_; }
+  /// Itself when a graph allocates it, else null.
+  virtual GraphBuffer* as_graph_buffer() { return nullptr; }
   uint8_t* data() const { return data_; }
   uint64_t bytes() const { return bytes_; }
   const std::string& label() const { return label_; }

@@ -1,6 +1,8 @@
 #include "core/stream/stream.h"
 
 #include "core/graph/capture_rules.h"
+#include "core/graph/nodes/condition.h"
+#include "core/graph/nodes/host_function.h"
 #include "core/runtime.h"
 
 namespace cuda_runtime::core {
@@ -12,6 +14,12 @@ Status timed_out(const Stream& stream, int64_t timeout_ms) {
   return Status::error("CRT_DEADLOCK", kNotReady,
                        "the stream is not idle after " + std::to_string(timeout_ms) + " ms",
                        "Wait longer, or look for a kernel that waits for something later")
+      .on_stream(stream.display_name());
+}
+
+Status condition_outside_graph(const Stream& stream) {
+  return Status::argument("a kernel is given a condition outside a graph",
+                          "Launch it inside a capture into the graph or a body of it")
       .on_stream(stream.display_name());
 }
 
@@ -45,10 +53,13 @@ void Stream::on_handle_released() {
 Backend& Stream::backend() const { return runtime_->backend(); }
 
 Status Stream::submit(Ref<Work> work) {
+  Status status = check_not_in_callback();
+  if (!status.ok()) return status;
   LockGuard lock(runtime_->mutex());
-  Status status = check_submission(*this);
+  status = check_submission(*this);
   if (!status.ok()) return status;
   if (capture) return add_node(*this, std::move(work));
+  if (!work->conditions.empty()) return condition_outside_graph(*this);
   if (!runtime_->races().is_enabled()) {
     enqueue(std::move(work));
     return {};
@@ -87,8 +98,10 @@ Status Stream::submit_eager(Ref<Work> work, const char* what) {
 }
 
 Status Stream::synchronize(Ref<CompletionSink> sink, int64_t token) {
+  Status status = check_not_in_callback();
+  if (!status.ok()) return status;
   LockGuard lock(runtime_->mutex());
-  Status status = check_stream_query(*this, "synchronising a stream");
+  status = check_stream_query(*this, "synchronising a stream");
   if (!status.ok()) return status;
   MarkRequest request;
   request.token = token;
@@ -101,6 +114,8 @@ Status Stream::synchronize(Ref<CompletionSink> sink, int64_t token) {
 }
 
 Status Stream::synchronize_blocking(int64_t timeout_ms) {
+  Status inside = check_not_in_callback();
+  if (!inside.ok()) return inside;
   Ref<Ticket> ticket;
   {
     LockGuard lock(runtime_->mutex());
@@ -194,9 +209,20 @@ Status Stream::wait_captured(CaptureSequence& sequence, const Frontier& snapshot
   return std::move(status).on_stream(display_name()).in_capture(capture->id);
 }
 
-Status Stream::begin_capture(int mode) {
+Status Stream::begin_capture(int mode, const CaptureTarget& target) {
   LockGuard lock(runtime_->mutex());
-  return core::begin_capture(*this, mode);
+  return core::begin_capture(*this, mode, target);
+}
+
+Status Stream::capture_frontier(std::vector<uint32_t>& nodes) {
+  LockGuard lock(runtime_->mutex());
+  for (const GraphDependency& dependency : frontier) nodes.push_back(dependency.node);
+  return {};
+}
+
+Status Stream::set_capture_frontier(const std::vector<uint32_t>& nodes, bool replace) {
+  LockGuard lock(runtime_->mutex());
+  return set_frontier(*this, nodes, replace);
 }
 
 Status Stream::end_capture(Ref<Graph>& graph) {

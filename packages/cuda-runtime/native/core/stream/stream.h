@@ -49,9 +49,12 @@ class Stream : public Record {
   Status capture_status(int& status, uint64_t& id);
   uint64_t pending() { return queue_ ? backend().pending(*this) : 0; }
 
-  Status begin_capture(int mode);
+  Status begin_capture(int mode, const CaptureTarget& target = {});
   Status end_capture(Ref<Graph>& graph);
   void abort_capture();
+  /// Nodes that the next one will depend on.
+  Status capture_frontier(std::vector<uint32_t>& nodes);
+  Status set_capture_frontier(const std::vector<uint32_t>& nodes, bool replace);
 
   // Guarded by the runtime's mutex.
   Ref<CaptureSequence> capture;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/module.h"
+#include "core/library/cpu_library.h"
 
 namespace cuda_runtime::cpu {
 
@@ -13,12 +13,12 @@ class CpuImage : public core::ModuleImage {
  public:
   static core::Status load(const std::string& path, const std::vector<core::KernelLayout>& layouts,
                            std::unique_ptr<core::ModuleImage>& image);
-  explicit CpuImage(void* library) : library_(library) {}
-  ~CpuImage() override;
-  void* entry(const core::KernelLayout& layout) override;
+  explicit CpuImage(std::unique_ptr<core::CpuLibrary> library) : library_(std::move(library)) {}
+  void* entry(const core::KernelLayout& layout) override { return library_->symbol(layout.entry); }
+  void* host_entry(const core::HostLayout& layout) override { return library_->host_entry(layout); }
 
  private:
-  void* const library_;
+  const std::unique_ptr<core::CpuLibrary> library_;
 };
 
 }  // namespace cuda_runtime::cpu

@@ -1,6 +1,8 @@
 #include "cuda/graph/plan.h"
 
 #include "core/base/failure.h"
+#include "core/graph/nodes/condition.h"
+#include "core/graph/nodes/host_function.h"
 #include "core/stream/event.h"
 #include "cuda/driver.h"
 #include "cuda/image.h"
@@ -20,12 +22,52 @@ void CUDART_CB post_token(void* data) {
 }
 
 cudaGraphEdgeData edge_data(const core::GraphDependency& dependency) {
+  static_assert(static_cast<int>(core::EdgePort::kProgrammatic) ==
+                cudaGraphKernelNodePortProgrammatic);
+  static_assert(static_cast<int>(core::EdgePort::kLaunch) ==
+                cudaGraphKernelNodePortLaunchCompletion);
   cudaGraphEdgeData data{};
+  data.from_port = static_cast<unsigned char>(dependency.port);
   if (dependency.type == core::EdgeType::kProgrammatic) {
     data.type = cudaGraphDependencyTypeProgrammatic;
-    data.from_port = cudaGraphKernelNodePortProgrammatic;
   }
   return data;
+}
+
+/// `arguments` is the driver's list of the one parameter; both must live until the call is over.
+cudaGraphNodeParams kernel_params(const Work& work, void** arguments) {
+  cudaGraphNodeParams params{};
+  params.type = cudaGraphNodeTypeKernel;
+  params.kernel.func = static_cast<const KernelEntry*>(work.kernel->entry())->kernel;
+  params.kernel.gridDim = {work.config.grid.x, work.config.grid.y, work.config.grid.z};
+  params.kernel.blockDim = {work.config.block.x, work.config.block.y, work.config.block.z};
+  params.kernel.sharedMemBytes = work.config.shared_bytes;
+  params.kernel.kernelParams = arguments;
+  return params;
+}
+
+cudaMemsetParams fill_params(const Work& work) {
+  cudaMemsetParams params{};
+  params.dst = work.to;
+  params.elementSize = 1;
+  params.width = work.bytes;
+  params.height = 1;
+  params.pitch = work.bytes;
+  params.value = work.fill_byte;
+  return params;
+}
+
+// The graph keeps the work, and a launch in flight the graph.
+cudaHostNodeParams host_params(const Work& work) {
+  cudaHostNodeParams params{};
+  params.fn = work.kind == WorkKind::kNotify ? post_token : run_host;
+  params.userData = const_cast<Work*>(&work);
+  return params;
+}
+
+cudaGraphConditionalNodeType conditional_type(core::ConditionalType type) {
+  if (type == core::ConditionalType::kWhile) return cudaGraphCondTypeWhile;
+  return type == core::ConditionalType::kSwitch ? cudaGraphCondTypeSwitch : cudaGraphCondTypeIf;
 }
 
 }  // namespace
@@ -35,9 +77,16 @@ CudaPlan::CudaPlan(Device& device, const core::Graph& graph) : device_(device) {
   device_.make_current();
   try {
     require(cudaGraphCreate(&graph_, 0), "making a graph");
-    add_nodes(graph);
-    add_edges(graph);
+    condition_handles.resize(graph.conditions().size());
+    Part whole{graph_, {}, {}};
+    add_conditionals(whole, graph);
+    build(whole, graph);
+    nodes_ = std::move(whole.nodes);
+    note_events(graph);
     instantiate(graph);
+    for (uint32_t i = 0; i < nodes_.size(); ++i) {
+      if (!graph.nodes()[i].enabled) set_enabled(graph.nodes()[i], i);
+    }
   } catch (...) {
     destroy();
     throw;
@@ -56,62 +105,95 @@ void CudaPlan::require(cudaError_t error, const std::string& what) {
   if (error != cudaSuccess) throw core::StatusException(device_.fail(error, what));
 }
 
-void CudaPlan::add_nodes(const core::Graph& graph) {
-  nodes_.reserve(graph.nodes().size());
-  for (const GraphNode& node : graph.nodes()) {
-    if (node.work->kind == WorkKind::kEventWait) {
-      event_waits_.push_back(static_cast<uint32_t>(nodes_.size()));
+// ---- building -----------------------------------------------------------------------------------
+
+// Before all other nodes: a handle belongs to the graph that holds its node, and kernels anywhere may
+// be given it.
+void CudaPlan::add_conditionals(Part& part, const core::Graph& graph) {
+  part.nodes.resize(graph.nodes().size());
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    if (graph.nodes()[i].work->kind != WorkKind::kConditional) continue;
+    const core::Conditional& conditional = *graph.nodes()[i].work->conditional;
+    const core::GraphCondition& condition = *conditional.condition;
+    cudaGraphConditionalHandle handle = 0;
+    require(cudaGraphConditionalHandleCreate(&handle, part.graph, condition.initial,
+                                             cudaGraphCondAssignDefault),
+            "making a condition");
+    condition_handles.at(condition.index) = handle;
+    cudaGraphNodeParams params{};
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional.handle = handle;
+    params.conditional.type = conditional_type(conditional.type);
+    params.conditional.size = static_cast<unsigned>(conditional.bodies.size());
+    require(cudaGraphAddNode(&part.nodes[i], part.graph, nullptr, nullptr, 0, &params),
+            "adding a conditional node");
+    for (size_t body = 0; body < conditional.bodies.size(); ++body) {
+      part.bodies.push_back({params.conditional.phGraph_out[body], {}, {}});
+      add_conditionals(part.bodies.back(), *conditional.bodies[body]);
     }
-    if (node.work->kind == WorkKind::kEventRecord) {
-      event_records_.push_back(static_cast<uint32_t>(nodes_.size()));
-    }
-    nodes_.push_back(nullptr);
-    add_node(node);
+  }
+}
+
+void CudaPlan::note_events(const core::Graph& graph) {
+  for (uint32_t i = 0; i < graph.nodes().size(); ++i) {
+    const WorkKind kind = graph.nodes()[i].work->kind;
+    if (kind == WorkKind::kEventWait) event_waits_.push_back(i);
+    if (kind == WorkKind::kEventRecord) event_records_.push_back(i);
   }
   if (!event_waits_.empty()) unrecorded_ = core::make_ref<Mark>(device_, false);
   recorded_.resize(event_records_.size());
   awaited_.resize(event_waits_.size());
 }
 
-void CudaPlan::add_node(const GraphNode& node) {
+// All nodes before the edges, which may lead backwards.
+void CudaPlan::build(Part& part, const core::Graph& graph) {
+  size_t next_body = 0;
+  for (size_t i = 0; i < graph.nodes().size(); ++i) {
+    const GraphNode& node = graph.nodes()[i];
+    if (node.work->kind != WorkKind::kConditional) {
+      add_node(part.graph, node, part.nodes[i]);
+      continue;
+    }
+    for (const core::Ref<core::Graph>& body : node.work->conditional->bodies) {
+      build(part.bodies[next_body++], *body);
+    }
+  }
+  add_edges(part, graph);
+}
+
+void CudaPlan::add_node(cudaGraph_t graph, const GraphNode& node, cudaGraphNode_t& added) {
   const Work& work = *node.work;
   switch (work.kind) {
     case WorkKind::kKernel:
-      return add_kernel(node);
+      return add_kernel(graph, node, added);
     case WorkKind::kCopy:
     case WorkKind::kFill:
     case WorkKind::kWrite:
     case WorkKind::kRead:
-      return add_transfer(work);
+      return add_transfer(graph, work, added);
     case WorkKind::kNotify:
-      return add_notify(work);
+    case WorkKind::kHost:
+      return add_host(graph, work, added);
     case WorkKind::kEventRecord:
-    case WorkKind::kEventWait: {
-      // Replaced before each launch; the driver wants some event from the start.
-      const core::Ref<Mark> some = core::make_ref<Mark>(device_, false);
-      const bool records = work.kind == WorkKind::kEventRecord;
-      const cudaError_t error =
-          records ? cudaGraphAddEventRecordNode(&nodes_.back(), graph_, nullptr, 0, some->event())
-                  : cudaGraphAddEventWaitNode(&nodes_.back(), graph_, nullptr, 0, some->event());
-      return require(error, "adding an event node");
-    }
+    case WorkKind::kEventWait:
+      return add_event(graph, work, added);
+    case WorkKind::kEmpty:
+    case WorkKind::kChild:        // its nodes are in the flat graph
+    case WorkKind::kConditional:  // is there already
+    case WorkKind::kAlloc:        // the memory is there; the core keeps the books
+    case WorkKind::kFree:
+      return require(cudaGraphAddEmptyNode(&added, graph, nullptr, 0), "adding an empty node");
   }
 }
 
-void CudaPlan::add_kernel(const GraphNode& node) {
-  const Work& work = *node.work;
-  void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
-  cudaGraphNodeParams params{};
-  params.type = cudaGraphNodeTypeKernel;
-  params.kernel.func = static_cast<const KernelEntry*>(work.kernel->entry())->kernel;
-  params.kernel.gridDim = {work.config.grid.x, work.config.grid.y, work.config.grid.z};
-  params.kernel.blockDim = {work.config.block.x, work.config.block.y, work.config.block.z};
-  params.kernel.sharedMemBytes = work.config.shared_bytes;
-  params.kernel.kernelParams = arguments;
-  const std::string what = "adding kernel " + work.kernel->name() + " to a graph";
-  require(cudaGraphAddNode(&nodes_.back(), graph_, nullptr, nullptr, 0, &params), what);
-  LaunchAttributes attributes(work.config, false);
-  if ((work.config.flags & core::kPriorityGiven) == 0) {
+void CudaPlan::add_kernel(cudaGraph_t graph, const GraphNode& node, cudaGraphNode_t& added) {
+  const core::Ref<Work> work = core::with_condition_handles(node.work, condition_handles);
+  void* arguments[] = {work->params.data()};
+  cudaGraphNodeParams params = kernel_params(*work, arguments);
+  const std::string what = "adding kernel " + work->kernel->name() + " to a graph";
+  require(cudaGraphAddNode(&added, graph, nullptr, nullptr, 0, &params), what);
+  LaunchAttributes attributes(work->config, false);
+  if ((work->config.flags & core::kPriorityGiven) == 0) {
     CUlaunchAttribute& priority = attributes.values[attributes.count++];
     priority.id = CU_LAUNCH_ATTRIBUTE_PRIORITY;
     priority.value.priority = node.stream_priority;
@@ -120,52 +202,52 @@ void CudaPlan::add_kernel(const GraphNode& node) {
   for (unsigned i = 0; i < attributes.count; ++i) {
     const auto id = static_cast<cudaLaunchAttributeID>(attributes.values[i].id);
     const auto* value = reinterpret_cast<cudaLaunchAttributeValue*>(&attributes.values[i].value);
-    require(cudaGraphKernelNodeSetAttribute(nodes_.back(), id, value), what);
+    require(cudaGraphKernelNodeSetAttribute(added, id, value), what);
   }
 }
 
-void CudaPlan::add_transfer(const Work& work) {
-  cudaGraphNode_t* node = &nodes_.back();
+void CudaPlan::add_transfer(cudaGraph_t graph, const Work& work, cudaGraphNode_t& added) {
   if (work.bytes == 0) {
-    return require(cudaGraphAddEmptyNode(node, graph_, nullptr, 0), "adding an empty node");
+    return require(cudaGraphAddEmptyNode(&added, graph, nullptr, 0), "adding an empty node");
   }
   if (work.kind != WorkKind::kFill) {
-    return require(cudaGraphAddMemcpyNode1D(node, graph_, nullptr, 0, work.to, work.from,
+    return require(cudaGraphAddMemcpyNode1D(&added, graph, nullptr, 0, work.to, work.from,
                                             work.bytes, cudaMemcpyDefault),
                    "adding a copy to a graph");
   }
-  cudaMemsetParams params{};
-  params.dst = work.to;
-  params.elementSize = 1;
-  params.width = work.bytes;
-  params.height = 1;
-  params.pitch = work.bytes;
-  params.value = work.fill_byte;
-  require(cudaGraphAddMemsetNode(node, graph_, nullptr, 0, &params), "adding a fill to a graph");
+  const cudaMemsetParams params = fill_params(work);
+  require(cudaGraphAddMemsetNode(&added, graph, nullptr, 0, &params), "adding a fill to a graph");
 }
 
-// The graph keeps the work, the executable the graph, a launch in flight the executable.
-void CudaPlan::add_notify(const Work& work) {
-  cudaHostNodeParams params{};
-  params.fn = post_token;
-  params.userData = const_cast<Work*>(&work);
-  require(cudaGraphAddHostNode(&nodes_.back(), graph_, nullptr, 0, &params),
-          "adding a notification to a graph");
+void CudaPlan::add_host(cudaGraph_t graph, const Work& work, cudaGraphNode_t& added) {
+  const cudaHostNodeParams params = host_params(work);
+  require(cudaGraphAddHostNode(&added, graph, nullptr, 0, &params),
+          "adding " + work.label() + " to a graph");
 }
 
-void CudaPlan::add_edges(const core::Graph& graph) {
+// Replaced before each launch; the driver wants some event from the start.
+void CudaPlan::add_event(cudaGraph_t graph, const Work& work, cudaGraphNode_t& added) {
+  const core::Ref<Mark> some = core::make_ref<Mark>(device_, false);
+  const cudaError_t error =
+      work.kind == WorkKind::kEventRecord
+          ? cudaGraphAddEventRecordNode(&added, graph, nullptr, 0, some->event())
+          : cudaGraphAddEventWaitNode(&added, graph, nullptr, 0, some->event());
+  require(error, "adding an event node");
+}
+
+void CudaPlan::add_edges(Part& part, const core::Graph& graph) {
   std::vector<cudaGraphNode_t> from;
   std::vector<cudaGraphNode_t> to;
   std::vector<cudaGraphEdgeData> data;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     for (const core::GraphDependency& dependency : graph.nodes()[i].dependencies) {
-      from.push_back(nodes_[dependency.node]);
-      to.push_back(nodes_[i]);
+      from.push_back(part.nodes[dependency.node]);
+      to.push_back(part.nodes[i]);
       data.push_back(edge_data(dependency));
     }
   }
   if (from.empty()) return;
-  require(cudaGraphAddDependencies(graph_, from.data(), to.data(), data.data(), from.size()),
+  require(cudaGraphAddDependencies(part.graph, from.data(), to.data(), data.data(), from.size()),
           "adding edges to a graph");
 }
 
@@ -190,6 +272,46 @@ void CudaPlan::instantiate(const core::Graph& graph) {
       "the driver cannot instantiate the graph" + culprit + ": " + cudaGetErrorString(error) +
           " [" + error_text(error) + ", result " + std::to_string(params.result_out) + "]",
       "Look at the named node"));
+}
+
+// ---- changes ------------------------------------------------------------------------------------
+
+void CudaPlan::set_node(const GraphNode& node, uint32_t index) {
+  const Work& work = *node.work;
+  cudaGraphNode_t native = nodes_[index];
+  bool can_be_off = false;
+  if (work.kind == WorkKind::kKernel) {
+    void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
+    cudaGraphNodeParams params = kernel_params(work, arguments);
+    require(cudaGraphExecNodeSetParams(exec_, native, &params),
+            "giving kernel " + work.label() + " to a node");
+    can_be_off = true;
+  } else if (work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill) {
+    if (work.bytes == 0) return;  // an empty node
+    set_transfer(work, native);
+    can_be_off = true;
+  } else if (work.kind == WorkKind::kNotify || work.kind == WorkKind::kHost) {
+    const cudaHostNodeParams params = host_params(work);
+    require(cudaGraphExecHostNodeSetParams(exec_, native, &params),
+            "giving " + work.label() + " to a node");
+  }
+  if (can_be_off) set_enabled(node, index);
+}
+
+void CudaPlan::set_enabled(const GraphNode& node, uint32_t index) {
+  const bool is_empty = node.work->kind != WorkKind::kKernel && node.work->bytes == 0;
+  if (is_empty) return;
+  require(cudaGraphNodeSetEnabled(exec_, nodes_[index], node.enabled ? 1 : 0), "switching a node");
+}
+
+void CudaPlan::set_transfer(const Work& work, cudaGraphNode_t node) {
+  if (work.kind == WorkKind::kCopy) {
+    return require(cudaGraphExecMemcpyNodeSetParams1D(exec_, node, work.to, work.from, work.bytes,
+                                                      cudaMemcpyDefault),
+                   "giving a copy to a node");
+  }
+  const cudaMemsetParams params = fill_params(work);
+  require(cudaGraphExecMemsetNodeSetParams(exec_, node, &params), "giving a fill to a node");
 }
 
 // ---- external events ----------------------------------------------------------------------------

@@ -24,14 +24,29 @@ class CudaPlan : public core::ExecPlan {
   void bind_events(const core::Graph& graph);
   /// After the launch: events that the graph records now hold those marks.
   void publish_events(const core::Graph& graph);
+  /// A node of the executable does what `node` says from the next launch on; throws when refused.
+  void set_node(const core::GraphNode& node, uint32_t index);
 
  private:
-  void add_nodes(const core::Graph& graph);
-  void add_edges(const core::Graph& graph);
-  void add_node(const core::GraphNode& node);
-  void add_kernel(const core::GraphNode& node);
-  void add_transfer(const core::Work& work);
-  void add_notify(const core::Work& work);
+  /// The graph itself, or a body of a conditional node, while it is built.
+  struct Part {
+    cudaGraph_t graph = nullptr;
+    std::vector<cudaGraphNode_t> nodes;
+    std::vector<Part> bodies;  // of its conditional nodes, in their order
+  };
+
+  void add_conditionals(Part& part, const core::Graph& graph);
+  void note_events(const core::Graph& graph);
+  void build(Part& part, const core::Graph& graph);
+  void add_edges(Part& part, const core::Graph& graph);
+  // Each adds one node to the graph of a part.
+  void add_node(cudaGraph_t graph, const core::GraphNode& node, cudaGraphNode_t& added);
+  void add_kernel(cudaGraph_t graph, const core::GraphNode& node, cudaGraphNode_t& added);
+  void add_transfer(cudaGraph_t graph, const core::Work& work, cudaGraphNode_t& added);
+  void add_host(cudaGraph_t graph, const core::Work& work, cudaGraphNode_t& added);
+  void add_event(cudaGraph_t graph, const core::Work& work, cudaGraphNode_t& added);
+  void set_enabled(const core::GraphNode& node, uint32_t index);
+  void set_transfer(const core::Work& work, cudaGraphNode_t node);
   void instantiate(const core::Graph& graph);
   void require(cudaError_t error, const std::string& what);
   void destroy() noexcept;

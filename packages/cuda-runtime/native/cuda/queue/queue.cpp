@@ -40,7 +40,7 @@ void Queue::submitted(bool has_mark) {
 Ref<Mark> Queue::append_mark(bool timing, Notice* notice, bool is_private) {
   watch();
   auto mark = core::make_ref<Mark>(device_, timing);
-  items_.push_back({nullptr, nullptr, mark, is_private});
+  items_.push_back({nullptr, nullptr, mark, is_private, nullptr});
   try {
     mark->record(stream_);
   } catch (...) {

@@ -23,6 +23,7 @@ struct InFlight {
   core::Ref<core::Exec> exec;
   core::Ref<Mark> mark;
   bool is_private = false;  // a mark that nobody asked for; not counted as pending
+  core::Ref<core::Graph> graph;  // what the launch of `exec` does
 };
 
 /// What is over, until all locks are free and it may be released.

@@ -2,14 +2,17 @@
  *
  * A CPU kernel is `extern "C" void name(const NameParams* p, const CpuContext* context)`. It runs
  * the whole grid; it neither allocates, locks, throws nor calls the runtime except through the
- * context. Versioned: a library built for another CRT_ABI_VERSION is refused at load.
+ * context. Versioned: a library built for a newer CRT_ABI_VERSION, or for one before
+ * CRT_ABI_OLDEST, is refused at load.
  */
 #ifndef CUDA_RUNTIME_ABI_H
 #define CUDA_RUNTIME_ABI_H
 
 #include <stdint.h>
 
-#define CRT_ABI_VERSION 1u
+#define CRT_ABI_VERSION 2u
+/* The oldest version whose libraries still run: later ones only added to the end of CpuContext. */
+#define CRT_ABI_OLDEST 1u
 
 /* Instruction-set level chosen by the runtime once for the process; a kernel takes the highest
  * implementation it has that is not above it. */
@@ -39,6 +42,10 @@ typedef struct CpuContext {
   /* Programmatic dependent launch: lets dependents start; waits for all predecessors' writes. */
   void (*trigger)(const struct CpuContext* context);
   void (*grid_dependency_sync)(const struct CpuContext* context);
+
+  /* Since 2: the value that conditional nodes of the running graph will read. `handle` is the field
+   * of the parameter struct that was given a condition; cudaGraphSetConditional of CUDA. */
+  void (*set_conditional)(const struct CpuContext* context, uint64_t handle, uint32_t value);
 } CpuContext;
 
 #endif

@@ -1,12 +1,6 @@
 /** How a capture treats calls that could break it, from this and other threads. */
 export type CaptureMode = 'thread_local' | 'global' | 'relaxed';
 
-/** Options of a capture. */
-export interface CaptureOptions {
-  /** Default `thread_local`: only this thread's calls are restricted. */
-  readonly mode?: CaptureMode;
-}
-
 const modes: Readonly<Record<CaptureMode, number>> = { global: 0, thread_local: 1, relaxed: 2 };
 
 /** The addon's number of a mode; undefined for an unknown one. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { GraphEdge, GraphNode } from '../graph-node.js';
 import { graphToDot } from './graph-dot.js';
-import type { GraphEdge, GraphNode } from './graph-node.js';
 import { graphToSvg } from './graph-svg.js';
 
 const node = (id: number, kind: string, label: string, stream: string, more = {}): GraphNode => ({

@@ -1,4 +1,4 @@
-#include "cpu/device/elf_file.h"
+#include "core/library/elf_file.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-namespace cuda_runtime::cpu {
+namespace cuda_runtime::core {
 namespace {
 
 constexpr const char* kReplace =
@@ -67,18 +67,18 @@ class File {
   uint64_t size_ = 0;
 };
 
-core::Status damaged(const std::string& path, const std::string& why) {
-  return core::Status::error("CRT_BAD_KERNEL_IMAGE", 0, path + " " + why, kReplace);
+Status damaged(const std::string& path, const std::string& why) {
+  return Status::error("CRT_BAD_KERNEL_IMAGE", 0, path + " " + why, kReplace);
 }
 
-core::Status cut_short(const std::string& path, const File& file, const char* part,
+Status cut_short(const std::string& path, const File& file, const char* part,
                        uint64_t offset, uint64_t bytes) {
   const std::string end = bytes <= UINT64_MAX - offset ? std::to_string(offset + bytes) : "2^64";
   return damaged(path, std::string("is cut short or damaged: ") + part + " ends at byte " + end +
                            ", the file has " + std::to_string(file.size()) + " bytes");
 }
 
-core::Status check_header(const std::string& path, const Elf64_Ehdr& header) {
+Status check_header(const std::string& path, const Elf64_Ehdr& header) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
     return damaged(path, "is not an ELF file: it does not begin with 7f 45 4c 46");
   }
@@ -103,7 +103,7 @@ core::Status check_header(const std::string& path, const Elf64_Ehdr& header) {
   return {};
 }
 
-core::Status check_segments(const std::string& path, const File& file, const Elf64_Ehdr& header) {
+Status check_segments(const std::string& path, const File& file, const Elf64_Ehdr& header) {
   std::vector<Elf64_Phdr> segments(header.e_phnum);
   const size_t bytes = segments.size() * sizeof(Elf64_Phdr);
   if (!file.read(header.e_phoff, segments.data(), bytes)) {
@@ -124,10 +124,10 @@ core::Status check_segments(const std::string& path, const File& file, const Elf
 
 }  // namespace
 
-core::Status check_elf_file(const std::string& path) {
+Status check_elf_file(const std::string& path) {
   const File file(path);
   if (!file.is_open()) {
-    return core::Status::error("CRT_NO_KERNEL_IMAGE", 0,
+    return Status::error("CRT_NO_KERNEL_IMAGE", 0,
                                path + " cannot be read: " + std::strerror(errno), kReplace);
   }
   Elf64_Ehdr header{};
@@ -136,11 +136,11 @@ core::Status check_elf_file(const std::string& path) {
                              " bytes, the ELF header alone has " + std::to_string(sizeof header));
   }
   if (!file.read(0, &header, sizeof header)) {
-    return core::Status::error("CRT_NO_KERNEL_IMAGE", 0,
+    return Status::error("CRT_NO_KERNEL_IMAGE", 0,
                                path + " cannot be read: " + std::strerror(errno), kReplace);
   }
-  core::Status status = check_header(path, header);
+  Status status = check_header(path, header);
   return status.ok() ? check_segments(path, file, header) : std::move(status);
 }
 
-}  // namespace cuda_runtime::cpu
+}  // namespace cuda_runtime::core

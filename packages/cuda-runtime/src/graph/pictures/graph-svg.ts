@@ -1,6 +1,6 @@
-import { clip, escapeXml, streamColour } from '../svg-text.js';
+import { clip, escapeXml, streamColour } from '../../svg-text.js';
+import type { GraphEdge, GraphNode } from '../graph-node.js';
 import { edgeStyle, nodeLabel } from './dot-format.js';
-import type { GraphEdge, GraphNode } from './graph-node.js';
 
 const columnWidth = 210;
 const boxWidth = 170;

@@ -1,0 +1,23 @@
+import type { Handle } from '../native/binding.js';
+import { NativeRecord } from '../native/record.js';
+
+/**
+ * A value of a graph that kernels set and one conditional node reads. Give it to a `uint64_t` field of a
+ * kernel; on CUDA the kernel calls `cudaGraphSetConditional`, on the CPU `context->set_conditional`.
+ */
+export class Condition {
+  /** What every launch starts with. */
+  readonly initial: number;
+  readonly #record: NativeRecord;
+
+  /** @internal Made by `graph.createCondition`. */
+  constructor(handle: Handle, initial: number) {
+    this.initial = initial;
+    this.#record = new NativeRecord(this, handle, 'condition', false);
+  }
+
+  /** @internal The native handle. */
+  use(api: string): Handle {
+    return this.#record.use(api);
+  }
+}

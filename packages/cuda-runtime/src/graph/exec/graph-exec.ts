@@ -1,0 +1,146 @@
+import { wrongKind } from '../../arguments/faults.js';
+import type {
+  DeviceBuffer,
+  Graph,
+  GraphExec,
+  Kernel,
+  KernelParams,
+  Memory,
+  Stream,
+  Tensor,
+} from '../../contract.js';
+import { NativeKernel } from '../../launch/kernel.js';
+import type { LaunchConfig } from '../../launch/launch-config.js';
+import { copyRange, fillRange } from '../../memory/ranges.js';
+import type { Handle } from '../../native/binding.js';
+import { environment } from '../../native/environment.js';
+import { guarded } from '../../native/guarded.js';
+import { NativeRecord } from '../../native/record.js';
+import { notCloneable } from '../../threads/not-cloneable.js';
+import { hostRange } from '../../trace/host-ranges.js';
+import type { GraphNode } from '../graph-node.js';
+import type { HeldObjects } from '../held-objects.js';
+import type { GraphTarget } from '../nodes/graph-target.js';
+import { nodeId } from '../nodes/node-owner.js';
+import { keepWhileRunning } from './launches-in-flight.js';
+import { type UpdateReport, updateReport } from './update-report.js';
+
+/** What an executable knows of its graph: not the graph, which may go before it. */
+export type ExecHome = Pick<GraphTarget, 'device' | 'owner'>;
+
+/** The one implementation of `GraphExec`. */
+export class NativeGraphExec implements GraphExec {
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
+  readonly #record: NativeRecord;
+  readonly #graph: ExecHome;
+  readonly #held: HeldObjects;
+
+  /** @internal Made by `graph.instantiate`; `graph` is whose nodes the setters take. */
+  constructor(handle: Handle, graph: ExecHome, held: HeldObjects) {
+    this.#record = new NativeRecord(this, handle, 'graph executable');
+    this.#graph = graph;
+    this.#held = held;
+  }
+
+  /** @internal The native handle. @throws DisposedError */
+  use(api: string): Handle {
+    return this.#record.use(api);
+  }
+
+  get launches(): number {
+    return guarded(() =>
+      environment().binding.graphExecLaunches(this.#record.use('exec.launches')),
+    );
+  }
+
+  launch(stream: Stream = this.#currentStream()): this {
+    const api = 'graphExec.launch';
+    if (typeof stream?.submit !== 'function') throw wrongKind(api, 'stream', stream, 'a stream');
+    const { binding } = environment();
+    const handle = stream.submit(api);
+    const launch = () => binding.graphLaunch(this.#record.use(api), handle);
+    hostRange('launch graph', () => guarded(launch));
+    keepWhileRunning(handle, this.#held.retained);
+    return this;
+  }
+
+  upload(stream: Stream = this.#currentStream()): this {
+    const api = 'graphExec.upload';
+    if (typeof stream?.use !== 'function') throw wrongKind(api, 'stream', stream, 'a stream');
+    const { binding } = environment();
+    guarded(() => binding.graphUpload(this.#record.use(api), stream.use(api)));
+    return this;
+  }
+
+  update(graph: Graph): UpdateReport {
+    const api = 'graphExec.update';
+    if (!isTarget(graph)) throw wrongKind(api, 'graph', graph, 'a graph');
+    const { binding } = environment();
+    const native = guarded(() => binding.graphExecUpdate(this.#record.use(api), graph.use(api)));
+    if (native.result === 0) {
+      this.#held.take(graph.held);
+      graph.device.runtime.checkRaces();
+    }
+    return updateReport(native, graph.nodes);
+  }
+
+  setKernel(node: GraphNode, kernel: Kernel, config: LaunchConfig, params: KernelParams): void {
+    const api = 'graphExec.setKernel';
+    const id = this.#node(api, node);
+    if (!(kernel instanceof NativeKernel)) {
+      throw wrongKind(api, 'kernel', kernel, 'a kernel of `module.kernel`');
+    }
+    const native = kernel.encode(this.#graph.device, config, params);
+    guarded(() => environment().binding.graphExecSetKernel(this.#record.use(api), id, native));
+  }
+
+  setCopy(node: GraphNode, destination: Memory, source: Memory, bytes?: number): void {
+    const api = 'graphExec.setCopy';
+    const id = this.#node(api, node);
+    const range = copyRange(api, this.#graph.device, destination, source, bytes);
+    const { to, from } = range;
+    const places = [to.handle, to.offset, from.handle, from.offset] as const;
+    const { binding } = environment();
+    guarded(() => binding.graphExecSetCopy(this.#record.use(api), id, ...places, range.bytes));
+  }
+
+  setFill(node: GraphNode, destination: Tensor | DeviceBuffer, byte: number, bytes?: number): void {
+    const api = 'graphExec.setFill';
+    const id = this.#node(api, node);
+    const range = fillRange(api, this.#graph.device, destination, byte, bytes);
+    const { binding } = environment();
+    const { handle, offset } = range.to;
+    guarded(() =>
+      binding.graphExecSetFill(this.#record.use(api), id, handle, offset, byte, range.bytes),
+    );
+  }
+
+  setEnabled(node: GraphNode, enabled: boolean): void {
+    const api = 'graphExec.setEnabled';
+    const id = this.#node(api, node);
+    if (typeof enabled !== 'boolean') throw wrongKind(api, 'enabled', enabled, 'true or false');
+    guarded(() => environment().binding.graphExecSetEnabled(this.#record.use(api), id, enabled));
+  }
+
+  dispose(): void {
+    this.#record.release();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  #node(api: string, node: GraphNode): number {
+    return nodeId(api, 'node', this.#graph.owner, node);
+  }
+
+  #currentStream(): Stream {
+    const { device } = this.#graph;
+    return device.runtime.currentStream(device);
+  }
+}
+
+function isTarget(graph: Graph): graph is Graph & GraphTarget {
+  return typeof graph === 'object' && graph !== null && 'held' in graph;
+}

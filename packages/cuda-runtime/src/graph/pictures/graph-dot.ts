@@ -1,0 +1,56 @@
+import { escapeXml, streamColour } from '../../svg-text.js';
+import type { GraphJson, GraphNode } from '../graph-node.js';
+import { dotEdge, dotNode } from './dot-format.js';
+
+/**
+ * Graphviz text of a graph: the same for the same program, on both backends and in every run. Nodes
+ * of one stream share a colour, which the graph's label explains. Child graphs and bodies are clusters.
+ */
+export function graphToDot(graph: GraphJson): string {
+  const streams = [...new Set(graph.nodes.map(({ stream }) => stream))];
+  return [
+    'digraph graph_nodes {',
+    '  node [shape=box, style=filled, fontname=sans];',
+    ...legend(streams),
+    ...statements(graph, streams, 'n').map((line) => `  ${line}`),
+    '}\n',
+  ].join('\n');
+}
+
+// `prefix` begins the names of nodes, so that those of nested graphs differ.
+function statements(
+  graph: GraphJson,
+  streams: readonly string[],
+  prefix: string,
+): readonly string[] {
+  return [
+    ...graph.nodes.map((node) => dotNode(node, streams.indexOf(node.stream), prefix)),
+    ...graph.nodes.flatMap((node) => inside(node, streams, prefix)),
+    ...graph.edges.map((edge) => dotEdge(edge, prefix)),
+  ];
+}
+
+function inside(node: GraphNode, streams: readonly string[], prefix: string): readonly string[] {
+  const parts = node.child ? [node.child] : (node.bodies ?? []);
+  return parts.flatMap((part, index) => {
+    const name = `${prefix}${node.id}_${index}`;
+    const label = node.child ? `child of ${node.id}` : `body ${index} of ${node.id}`;
+    const lines = statements(part, streams, `${name}_`).map((line) => `  ${line}`);
+    return [`subgraph cluster_${name} {`, `  label="${label}";`, ...lines, '}'];
+  });
+}
+
+// Ids of streams differ from run to run: a name has a number only where two streams share it.
+function legend(streams: readonly string[]): readonly string[] {
+  const seen = new Map<string, number>();
+  const cells = streams.flatMap((stream, index) => {
+    if (stream === '') return [];
+    const name = stream.replace(/#\d+$/, '');
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    const text = escapeXml(count === 1 ? name : `${name} (${count})`);
+    return [`<td bgcolor="${streamColour(index)}">${text}</td>`];
+  });
+  if (cells.length === 0) return [];
+  return [`  label=<<table border="0" cellspacing="4"><tr>${cells.join('')}</tr></table>>;`];
+}

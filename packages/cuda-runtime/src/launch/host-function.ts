@@ -1,0 +1,18 @@
+import type { Handle } from '../native/binding.js';
+import { NativeRecord } from '../native/record.js';
+import type { NativeCallback } from './native-callback.js';
+
+/** The one implementation of `NativeCallback`. */
+export class HostFunction implements NativeCallback {
+  readonly name: string;
+  readonly #record: NativeRecord;
+
+  constructor(name: string, handle: Handle) {
+    this.name = name;
+    this.#record = new NativeRecord(this, handle, `host function ${name}`, false);
+  }
+
+  use(api: string): Handle {
+    return this.#record.use(api);
+  }
+}

@@ -1,0 +1,20 @@
+import { NotOwnerError } from '../errors/not-owner-error.js';
+import { NativeBuffer } from './buffer.js';
+
+/** Memory that a graph allocates. Disposing it outside is its free, unless a node does that (CM06). */
+export class GraphBuffer extends NativeBuffer {
+  /** @internal A node of a graph frees it. */
+  isFreedByGraph = false;
+
+  override dispose(): void {
+    if (this.isFreedByGraph && !this.isDisposed) {
+      throw new NotOwnerError({
+        api: 'buffer.dispose',
+        number: 1,
+        detail: `buffer ${this.label || `of ${this.bytes} bytes`} is freed by a node of a graph`,
+        hint: 'Let the graph free it; its memory goes with the graph',
+      });
+    }
+    super.dispose();
+  }
+}

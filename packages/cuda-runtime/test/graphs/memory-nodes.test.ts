@@ -1,0 +1,186 @@
+import { expect } from 'vitest';
+import { type Graph, type GraphNode, open, Tensor } from '../../src/index.js';
+import { describeEachBackend } from '../../src/testing/index.js';
+import { answer, type GraphRow, GraphScene } from '../makers/graph-scene.js';
+
+/** A graph that allocates two ints, fills them and, if asked, frees them behind that. */
+function build(scene: GraphScene, frees: boolean) {
+  const graph = scene.device.createGraph();
+  const { node, buffer } = graph.addAlloc(8, [], 'scratch');
+  const tensor = Tensor.of(buffer, [2], 'i32');
+  const fill = graph.addFill(tensor, 1, 8, [node]);
+  if (frees) graph.addFree(buffer, [fill]);
+  return { graph, buffer, tensor, fill };
+}
+
+const single = 'CRT_GRAPH_SINGLE_EXEC 801';
+
+const rows: readonly GraphRow[] = [
+  {
+    name: 'CM01: one executable at a time, no clone, no use as a child',
+    run(scene) {
+      const { graph } = build(scene, true);
+      const exec = graph.instantiateSync();
+      expect(answer(() => graph.instantiateSync())).toBe(single);
+      expect(answer(() => graph.clone())).toBe(single);
+      expect(answer(() => scene.device.createGraph().addChild(graph))).toBe(single);
+      exec.dispose();
+      expect(answer(() => graph.instantiateSync())).toBe('ok');
+    },
+  },
+  {
+    name: 'CM02: a launch with the memory of the last one still allocated answers 1, until it is freed',
+    async run(scene) {
+      const { graph, buffer } = build(scene, false);
+      const exec = graph.instantiateSync();
+      exec.launch(scene.stream);
+      expect(answer(() => exec.launch(scene.stream))).toBe('CRT_ARGUMENT 1');
+      await scene.stream.synchronize();
+      buffer.dispose();
+      exec.launch(scene.stream).launch(scene.stream);
+      expect(exec.launches).toBe(3);
+    },
+  },
+  {
+    name: 'a graph that frees what it allocates can be launched again and again',
+    run(scene) {
+      const exec = build(scene, true).graph.instantiateSync();
+      exec.launch(scene.stream).launch(scene.stream).launch(scene.stream);
+      expect(exec.launches).toBe(3);
+    },
+  },
+  {
+    name: 'CM03: with autoFreeOnLaunch it can be launched twice',
+    async run(scene) {
+      const exec = await build(scene, false).graph.instantiate({ autoFreeOnLaunch: true });
+      exec.launch(scene.stream).launch(scene.stream);
+      expect(exec.launches).toBe(2);
+    },
+  },
+  {
+    name: 'CM04, L11, #33: what escaped its graph outlives graph and executable',
+    async run(scene) {
+      const { graph, tensor } = build(scene, false);
+      const exec = graph.instantiateSync();
+      exec.launch(scene.stream);
+      exec.dispose();
+      graph.dispose();
+      globalThis.gc?.();
+      expect(await scene.read(tensor)).toEqual([0x01010101, 0x01010101]);
+    },
+  },
+  {
+    name: 'a second graph may free what the first allocates, once for each launch of it',
+    run(scene) {
+      const { graph, buffer } = build(scene, false);
+      const exec = graph.instantiateSync();
+      const freeing = scene.device.createGraph();
+      freeing.addFree(buffer);
+      const freer = freeing.instantiateSync();
+      expect(answer(() => freer.launch(scene.stream))).toBe('CRT_ARGUMENT 1');
+      for (let round = 0; round < 2; round += 1) {
+        exec.launch(scene.stream);
+        freer.launch(scene.stream);
+      }
+      expect(answer(() => freer.launch(scene.stream))).toBe('CRT_ARGUMENT 1');
+    },
+  },
+  {
+    name: 'CM05: freed on a branch that is joined, the graph has 3 nodes and 2 edges and relaunches',
+    async run(scene) {
+      const graph = scene.device.createGraph();
+      const { node, buffer } = graph.addAlloc(4);
+      const work = graph.addFill(Tensor.of(buffer, [1], 'i32'), 7, 4, [node]);
+      graph.addFree(buffer, [work]);
+      expect([graph.nodes.length, graph.edges.length]).toEqual([3, 2]);
+      const exec = graph.instantiateSync();
+      exec.launch(scene.stream).launch(scene.stream);
+      await scene.stream.synchronize();
+    },
+  },
+  {
+    name: 'CM06: memory that its graph frees cannot be freed outside',
+    run(scene) {
+      const { buffer } = build(scene, true);
+      expect(answer(() => buffer.dispose())).toBe('CRT_NOT_OWNER 1');
+      expect(buffer.isDisposed).toBe(false);
+    },
+  },
+  {
+    name: 'CM07: freed twice, or what no graph allocated, answers 1',
+    run(scene) {
+      const { graph, buffer } = build(scene, true);
+      expect(answer(() => graph.addFree(buffer))).toBe('CRT_ARGUMENT 1');
+      const plain = scene.device.alloc(8);
+      expect(answer(() => graph.addFree(plain))).toBe('CRT_ARGUMENT 1');
+    },
+  },
+  {
+    name: 'CM09: zero bytes are legal',
+    async run(scene) {
+      const graph = scene.device.createGraph();
+      const { node, buffer } = graph.addAlloc(0);
+      graph.addFree(buffer, [node]);
+      await scene.run(graph);
+      expect(buffer.bytes).toBe(0);
+    },
+  },
+  {
+    name: 'CM10: 2^50 bytes are too many, and nothing is lost by asking',
+    async run(scene) {
+      const graph = scene.device.createGraph();
+      expect(answer(() => graph.addAlloc(2 ** 50))).toBe('CRT_OOM 2');
+      expect(graph.nodes).toEqual([]);
+      graph.addAlloc(16);
+      await scene.run(graph);
+    },
+  },
+  {
+    name: 'CV: memory nodes cannot be updated',
+    run(scene) {
+      const exec = build(scene, true).graph.instantiateSync();
+      expect(exec.update(build(scene, true).graph)).toMatchObject({ ok: false, result: 6 });
+    },
+  },
+  {
+    name: '#10: a free that does not wait for a branch is a race; behind the branch the memory is poison',
+    async run({ runtime }) {
+      if (runtime.backend !== 'cpu') return;
+      const checked = await open({
+        backend: 'cpu',
+        isolated: true,
+        cpu: { raceCheck: true, poison: true },
+      });
+      const device = checked.device();
+      const scene = await GraphScene.open({
+        runtime: checked,
+        device,
+        stream: device.createStream(),
+      });
+      const branches = (graph: Graph, isJoined: boolean): Tensor => {
+        const { node, buffer } = graph.addAlloc(8, [], 'shared');
+        const tensor = Tensor.of(buffer, [2], 'i32');
+        const main = graph.addFill(tensor.slice(0, 0, 1), 1, 4, [node]);
+        const fork = graph.addFill(tensor.slice(0, 1, 2), 2, 4, [node]);
+        const after: GraphNode[] = isJoined ? [main, fork] : [main];
+        graph.addFree(buffer, after);
+        return tensor;
+      };
+      const racy = device.createGraph();
+      branches(racy, false);
+      expect(() => racy.instantiateSync()).toThrow(/fill \(node 2\).*free \(node 3\)|free.*fill/);
+      await expect(racy.instantiate()).rejects.toMatchObject({ code: 'CRT_RACE' });
+      const good = device.createGraph();
+      const tensor = branches(good, true);
+      await scene.run(good);
+      expect((await scene.read(tensor)).map((value) => value >>> 0)).toEqual([
+        0xdddddddd, 0xdddddddd,
+      ]);
+      await checked.dispose();
+    },
+  },
+];
+
+describeEachBackend('memory nodes', rows, async (context, row) =>
+  row.run(await GraphScene.open(context)),
+);

@@ -1,0 +1,54 @@
+import { expect } from 'vitest';
+import { describeEachBackend } from '../../src/testing/index.js';
+import { type GraphRow, GraphScene } from '../makers/graph-scene.js';
+
+const rows: readonly GraphRow[] = [
+  {
+    name: 'child graphs and bodies are clusters, and the text is the same in every run',
+    run(scene) {
+      const draw = () => {
+        const graph = scene.device.createGraph();
+        const child = scene.device.createGraph();
+        const first = child.addEmpty();
+        child.addEmpty([first]);
+        const node = graph.addChild(child);
+        const { then } = graph.addIf(graph.createCondition(), [node], { else: true });
+        scene.empty(then);
+        return graph.toDot();
+      };
+      expect(draw()).toBe(`digraph graph_nodes {
+  node [shape=box, style=filled, fontname=sans];
+  n0 [label="child", fillcolor="#ffffff"];
+  n1 [label="if-else", fillcolor="#ffffff"];
+  subgraph cluster_n0_0 {
+    label="child of 0";
+    n0_0_0 [label="empty", fillcolor="#ffffff"];
+    n0_0_1 [label="empty", fillcolor="#ffffff"];
+    n0_0_0 -> n0_0_1;
+  }
+  subgraph cluster_n1_0 {
+    label="body 0 of 1";
+    n1_0_0 [label="kernel · test_empty · 1×1", fillcolor="#ffffff"];
+  }
+  subgraph cluster_n1_1 {
+    label="body 1 of 1";
+  }
+  n0 -> n1;
+}
+`);
+      expect(draw()).toBe(draw());
+    },
+  },
+  {
+    name: 'the SVG shows explicit nodes in a column of their own',
+    run(scene) {
+      const graph = scene.device.createGraph();
+      graph.addEmpty([scene.empty(graph)]);
+      expect(graph.toSvg().match(/<rect [^>]*rx="4"/g)).toHaveLength(2);
+    },
+  },
+];
+
+describeEachBackend('pictures of explicit graphs', rows, async (context, row) =>
+  row.run(await GraphScene.open(context)),
+);
