@@ -32,7 +32,7 @@ export interface RuntimeStats {
   readonly replays: number;
   /** Calls that a guard refused, by the row of the capture table, e.g. `{ CU01: 2 }`. */
   readonly guardRefusals: Readonly<Record<string, number>>;
-  /** Updates of executables that were refused, by result. */
+  /** Updates of executables that were refused, by `UpdateReport.result`, e.g. `{ 2: 1 }`. */
   readonly updateFailures: Readonly<Record<string, number>>;
   /** CPU backend: bytes of freed memory kept for the next allocation. */
   readonly bytesCached?: number;

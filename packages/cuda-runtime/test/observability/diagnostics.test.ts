@@ -41,6 +41,23 @@ onEachBackend((backend) => {
     });
   });
 
+  test('refused updates are counted by their result', async () => {
+    t = await openTestRuntime({ backend });
+    const stream = t.runtime.currentStream();
+    const buffer = t.device.alloc(4);
+    const fills = (count: number) =>
+      t.device.capture(
+        () => {
+          for (let left = count; left > 0; left -= 1) stream.fill(buffer, 1);
+        },
+        { stream },
+      );
+    const exec = fills(2).instantiateSync();
+    expect(exec.update(fills(2)).ok).toBe(true);
+    for (const count of [1, 3]) expect(exec.update(fills(count)).result).toBe(2);
+    expect(t.runtime.stats().updateFailures).toEqual({ 2: 2 });
+  });
+
   test('counters of threads are there where the backend has the threads', async () => {
     t = await openTestRuntime({ backend });
     await t.runtime.currentStream().synchronize();

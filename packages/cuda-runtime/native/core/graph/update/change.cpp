@@ -41,6 +41,7 @@ Status update_exec(Exec& exec, const Graph& graph, UpdateReport& report) {
   LockGuard lock(runtime.mutex());
   report = compare(*exec.graph(), *flat);
   if (report.result != UpdateResult::kSuccess) {
+    runtime.update_failures.add(std::to_string(static_cast<int>(report.result)));
     report.node = visible_node(*flat, report.node);
     report.from_node = visible_node(*flat, report.from_node);
     return {};
