@@ -184,6 +184,35 @@ onEachBackend((backend) => {
       expect(threads()).toBeLessThanOrEqual(before + 3); // Node's own threads come and go
     });
 
+    test('a callback may refer to its graph, and is called although the executable is gone', async () => {
+      const graphs = () => t.runtime.stats().live['graph'] ?? -1;
+      const before = graphs();
+      let calls = 0;
+      const launchAndForget = () => {
+        const all: object[] = [];
+        const record = () => {
+          spin(t, s, 20);
+          s.notify(() => {
+            calls += all.length;
+          });
+        };
+        const graph = t.device.capture(record, { stream: s });
+        const exec = graph.instantiateSync();
+        all.push(graph, exec);
+        exec.launch(s);
+      };
+      for (let round = 0; round < 10; round += 1) launchAndForget();
+      for (let round = 0; round < 5; round += 1) globalThis.gc?.();
+      await s.synchronize();
+      for (let round = 0; round < 100 && (calls < 20 || graphs() > before); round += 1) {
+        globalThis.gc?.();
+        await delay(10);
+      }
+      expect(calls).toBe(20);
+      expect(graphs()).toBe(before);
+      expect(t.runtime.stats().droppedCompletions).toBe(0);
+    });
+
     test('nothing is left behind by captures, launches, copies and errors, again and again', async () => {
       const alt = t.device.createStream();
       const round = async () => {

@@ -207,7 +207,7 @@ export class NativeGraph implements Graph {
       (typeof object === 'object' && object !== null) || typeof object === 'function';
     if (!isObject) throw wrongKind('graph.retain', 'object', object, 'an object');
     this.use('graph.retain');
-    this.held.retain(object);
+    this.held.keep(object);
   }
 
   async instantiate(options: InstantiateOptions = {}): Promise<GraphExec> {

@@ -75,8 +75,9 @@ describe('a callback', () => {
   test('is called once, or each time, or no more', () => {
     const { completions, kept } = setUp();
     const calls: string[] = [];
-    const once = completions.notify(() => calls.push('once'), true);
-    const often = completions.notify(() => calls.push('often'), false);
+    const once = completions.notify(() => calls.push('once'));
+    const callOften = () => calls.push('often');
+    const often = completions.notifyOften(callOften);
     for (const token of [once, often, once, often]) completions.handle(token, '');
     completions.cancel(often);
     completions.handle(often, '');

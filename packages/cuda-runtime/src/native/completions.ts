@@ -53,14 +53,24 @@ export class Completions {
     });
   }
 
-  /** Registers a callback; with `once` it is forgotten after its first call. */
-  notify(callback: () => void, once: boolean): number {
+  /** Registers a callback that is called once, and kept until then. */
+  notify(callback: () => void): number {
     const token = this.#token();
     const call = () => {
-      if (once) this.#notified.delete(token);
+      this.#notified.delete(token);
       callback();
     };
     this.#notified.set(token, call);
+    return token;
+  }
+
+  /**
+   * Registers a callback that is called whenever its token comes. A graph keeps it; here it is held
+   * weakly, so that a callback that refers to its graph keeps neither alive.
+   */
+  notifyOften(callback: () => void): number {
+    const token = this.#token();
+    this.#notified.set(token, weakly(callback));
     return token;
   }
 
@@ -107,6 +117,12 @@ export class Completions {
     this.#next = token === 0x7fff_ffff ? 1 : token + 1;
     return token;
   }
+}
+
+// A function of its own: closures of one function share what they capture.
+function weakly(callback: () => void): () => void {
+  const kept = new WeakRef(callback);
+  return () => kept.deref()?.();
 }
 
 function abortError(signal: AbortSignal | undefined): unknown {

@@ -3,7 +3,7 @@ import type { CaptureOptions, Graph, Stream } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { captureModeNumber } from '../graph/capture-mode.js';
 import { NativeGraph } from '../graph/graph.js';
-import { GraphCallbacks } from '../graph/graph-callbacks.js';
+import { type GraphCallback, GraphCallbacks } from '../graph/graph-callbacks.js';
 import { nodeIds } from '../graph/nodes/node-owner.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -13,7 +13,7 @@ import { markCapture } from '../trace/host-ranges.js';
 const statuses = ['none', 'active', 'invalidated'] as const;
 
 // Callbacks of notify nodes by capture id, until the capture ends.
-const callbacks = new Map<bigint, number[]>();
+const callbacks = new Map<bigint, GraphCallback[]>();
 
 // Graphs that captures add to, by capture id, until the capture ends.
 const targets = new Map<bigint, NativeGraph>();
@@ -116,22 +116,23 @@ function tell(
 }
 
 /** Remembers a callback that was captured, so that the graph can keep it. */
-export function noteCallback(stream: Stream, token: number): void {
+export function noteCallback(stream: Stream, callback: GraphCallback): void {
   const id = stream.captureId ?? 0n;
-  const tokens = callbacks.get(id);
-  if (tokens) tokens.push(token);
-  else callbacks.set(id, [token]);
+  const known = callbacks.get(id);
+  if (known) known.push(callback);
+  else callbacks.set(id, [callback]);
 }
 
 function takeCallbacks(captureId: bigint | undefined): GraphCallbacks | undefined {
-  const tokens = callbacks.get(captureId ?? 0n);
+  const taken = callbacks.get(captureId ?? 0n);
   callbacks.delete(captureId ?? 0n);
-  return tokens && new GraphCallbacks(tokens);
+  return taken && new GraphCallbacks(taken);
 }
 
 // What a capture that gave no graph had collected.
 function forget(captureId: bigint | undefined): void {
   targets.delete(captureId ?? 0n);
-  for (const token of callbacks.get(captureId ?? 0n) ?? []) environment().completions.cancel(token);
+  const { completions } = environment();
+  for (const { token } of callbacks.get(captureId ?? 0n) ?? []) completions.cancel(token);
   callbacks.delete(captureId ?? 0n);
 }

@@ -156,14 +156,14 @@ export class NativeStream implements Stream {
     const handle = this.submit('stream.notify');
     const isCapturing = this.captureStatus === 'active';
     const { binding, completions } = environment();
-    const token = completions.notify(callback, !isCapturing);
+    const token = isCapturing ? completions.notifyOften(callback) : completions.notify(callback);
     try {
       binding.notify(handle, token);
     } catch (error) {
       completions.cancel(token);
       throw fromNative(error);
     }
-    if (isCapturing) noteCallback(this, token);
+    if (isCapturing) noteCallback(this, { token, callback });
     return this;
   }
 

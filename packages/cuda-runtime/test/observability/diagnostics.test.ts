@@ -114,7 +114,7 @@ test('a lost device is published for each call that meets it, and a dropped noti
   const completions = new Completions(() => undefined);
   const fault = { code: 'CRT_DEVICE_LOST', api: 'stream.notify', number: 700, detail: 'lost' };
   const called: string[] = [];
-  const token = completions.notify(() => called.push('called'), true);
+  const token = completions.notify(() => called.push('called'));
   completions.handle(token, JSON.stringify({ ...fault, hint: '', stream: '', captureId: '0' }));
   completions.handle(token, '');
   channel('cuda-runtime:deviceLost').unsubscribe(listen);

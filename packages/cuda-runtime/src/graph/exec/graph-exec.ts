@@ -34,7 +34,8 @@ export class NativeGraphExec implements GraphExec {
   readonly cloning = notCloneable;
   readonly #record: NativeRecord;
   readonly #graph: ExecHome;
-  readonly #held: HeldObjects;
+  // What the nodes of the executable use now; launches in flight keep what they were started with.
+  #held: HeldObjects;
 
   /** @internal Made by `graph.instantiate`; `graph` is whose nodes the setters take. */
   constructor(handle: Handle, graph: ExecHome, held: HeldObjects) {
@@ -61,7 +62,7 @@ export class NativeGraphExec implements GraphExec {
     const handle = stream.submit(api);
     const launch = () => binding.graphLaunch(this.#record.use(api), handle);
     hostRange('launch graph', () => guarded(launch));
-    keepWhileRunning(handle, this.#held.retained);
+    keepWhileRunning(handle, this.#held.objects);
     return this;
   }
 
@@ -79,7 +80,7 @@ export class NativeGraphExec implements GraphExec {
     const { binding } = environment();
     const native = guarded(() => binding.graphExecUpdate(this.#record.use(api), graph.use(api)));
     if (native.result === 0) {
-      this.#held.take(graph.held);
+      this.#held = graph.held.copy();
       graph.device.runtime.checkRaces();
     }
     return updateReport(native, graph.nodes);

@@ -87,17 +87,17 @@ export function addHost(graph: GraphTarget, callback: NativeCallback, after: Aft
   return guarded(() => binding.graphAddHost(graph.use(api), callback.use(api), ids));
 }
 
-/** `graph.addNotify`; the callback lives as long as the graph or an executable of it. */
+/** `graph.addNotify`; the callback lives as long as the graph, an executable or a launch of it. */
 export function addNotify(graph: GraphTarget, callback: () => void, after: After): number {
   const api = 'graph.addNotify';
   checkFunction(api, 'callback', callback);
   const ids = nodeIds(api, graph.owner, after);
   const { binding, completions } = environment();
   const handle = graph.use(api);
-  const token = completions.notify(callback, false);
+  const token = completions.notifyOften(callback);
   try {
     const id = binding.graphAddNotify(handle, token, ids);
-    graph.held.keep(new GraphCallbacks([token]));
+    graph.held.keep(new GraphCallbacks([{ token, callback }]));
     return id;
   } catch (error) {
     completions.cancel(token);
