@@ -61,12 +61,11 @@ function save(): void {
     .toLowerCase()
     .replace(/^nvidia /, '')
     .replace(/[^a-z0-9]+/g, '-');
+  const content = { ...head, ...machineLoad(), isGood, checks, ...run };
   for (const folder of folders) {
+    const file = join(folder, `soak-${backend}-${name}.json`);
     mkdirSync(folder, { recursive: true });
-    const content = { ...head, ...machineLoad(), isGood, checks, ...run };
-    writeFileSync(
-      join(folder, `soak-${backend}-${name}.json`),
-      `${JSON.stringify(content, null, 1)}\n`,
-    );
+    writeFileSync(file, `${JSON.stringify(content, null, 1)}\n`);
+    process.stdout.write(`result: ${file}\n`);
   }
 }

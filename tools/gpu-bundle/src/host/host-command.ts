@@ -9,7 +9,15 @@ export interface HostCommand {
   readonly flags: readonly string[];
 }
 
-const flagsWithValue = new Set(['--backend', '--threads', '-t']);
+const flagsWithValue = new Set([
+  '--backend',
+  '--threads',
+  '-t',
+  '--operations',
+  '--seconds',
+  '--seed',
+  '--workers',
+]);
 
 /**
  * Reads `NAME [filter…] [--out FOLDER] [flags]`.

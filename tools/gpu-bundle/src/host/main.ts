@@ -5,19 +5,21 @@ import { bench } from './bench.js';
 import { conformance } from './conformance.js';
 import { type HostCommand, hostCommand } from './host-command.js';
 import { sanitize } from './sanitizer/sanitize.js';
+import { soak } from './soak.js';
 import { test } from './test.js';
 
 const help = `test [filter…]          tests, with CUDA required (CUDA_RUNTIME_REQUIRE_CUDA=0: without)
 bench [filter…]         benches, on each backend that is present
 sanitize [filter…]      tests on CUDA under compute-sanitizer: memcheck, then racecheck
 conformance             capture semantics on each backend that is present
+soak                    a million mixed operations on CUDA (--operations N, --seconds S, --backend cpu)
 node script.mjs [args]  a script; it may import @altstream/cuda-runtime and TypeScript files
 
 --out FOLDER            full results; default: $OUT, if that is set
 `;
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const commands: Readonly<Record<string, (root: string, command: HostCommand) => Promise<number>>> =
-  { test, bench, sanitize, conformance };
+  { test, bench, sanitize, conformance, soak };
 
 try {
   process.exitCode = await run();
