@@ -3,7 +3,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import { probeSync } from '../../src/index.js';
 import { onEachBackend } from '../makers/each-backend.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
-import { programs } from './programs/all.js';
+import { programs } from './all-programs.js';
 import { type PlayedRow, picked, played, saveResults } from './results.js';
 import { endThread, NotPlayable, Scene } from './scene.js';
 import { type Play, plays } from './table.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { programs } from './programs/all.js';
+import { programs } from './all-programs.js';
 import { plays, rows } from './table.js';
 
 // The rows of each family in the specification, 3.3.

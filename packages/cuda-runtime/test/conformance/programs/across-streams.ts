@@ -89,6 +89,7 @@ export const acrossStreams: Programs = {
   },
   CX13(s) {
     s.forkAndJoin();
+    s.put('frontier', s.s1.captureDependencies?.length ?? 0);
     s.finish();
   },
   CX14(s) {

@@ -1,4 +1,6 @@
 import type { CaptureMode } from '../../../src/index.js';
+import { kindsOf } from '../scene.js';
+import { addEmptyKernel } from './graph-parts.js';
 import type { Programs } from './program.js';
 
 /** Rows CB. */
@@ -114,11 +116,66 @@ export const beginAndEnd: Programs = {
     );
     s.finish();
   },
+  CB20(s) {
+    const graph = s.test.device.createGraph();
+    const a = graph.addEmpty();
+    s.put(
+      'call',
+      s.number(() => s.s1.beginCapture({ mode: s.mode, into: { graph, after: [a] } })),
+    );
+    s.k();
+    s.put('end', s.end());
+    s.put('after', s.status());
+    s.put('graph', s.graph === graph ? 'same' : 'another');
+  },
+  CB21(s) {
+    const graph = s.test.device.createGraph();
+    const a = graph.addEmpty();
+    s.s1.beginCapture({ mode: s.mode, into: { graph, after: [a] } });
+    s.link(s.s1, s.s2);
+    s.end(s.s2);
+    s.put('end', s.end());
+    s.put('after', s.status());
+    s.put(
+      'use',
+      s.number(() => graph.nodes),
+    );
+  },
   CB22(s) {
     s.put(
       'info',
-      s.number(() => s.s1.captureId),
+      s.number(() => s.s1.captureDependencies),
     );
     s.put('after', s.status());
+    s.put(
+      'replace',
+      s.number(() => s.s1.setCaptureDependencies([])),
+    );
+  },
+  CB23(s) {
+    s.begin();
+    s.k();
+    s.link(s.s1, s.s2);
+    s.k(s.s2);
+    s.put(
+      'call',
+      s.number(() => s.s2.setCaptureDependencies([])),
+    );
+    s.finish();
+  },
+  // A graph that is being captured takes no nodes from elsewhere, so the first two are made before.
+  CB24(s) {
+    const { device } = s.test;
+    const [graph, child] = [device.createGraph(), device.createGraph()];
+    child.addEmpty();
+    const node = graph.addChild(child, [addEmptyKernel(s, graph)]);
+    s.s1.beginCapture({ mode: s.mode, into: { graph } });
+    s.put(
+      'call',
+      s.number(() => s.s1.setCaptureDependencies([node.id])),
+    );
+    s.k();
+    s.finish();
+    s.put('kinds', kindsOf(graph));
   },
 };

@@ -1,6 +1,7 @@
 import { type Event, type Stream, Tensor } from '../../../src/index.js';
 import { accumulate, readInts, zeros } from '../../makers/test-kernels.js';
 import { kindsOf, type Scene } from '../scene.js';
+import { hostFunction } from './graph-parts.js';
 import type { Programs } from './program.js';
 
 /** Rows CU, except those about graphs and executables. */
@@ -79,7 +80,8 @@ export const callsDuringCapture: Programs = {
     s.during(() => s.s1.launch(s.test.kernels.empty, config, { tag: 0 }));
   },
   CU24(s) {
-    s.during(() => s.s1.notify(() => undefined));
+    const callback = hostFunction(s);
+    s.during(() => s.s1.host(callback));
     s.put('kinds', kindsOf(s.graph));
   },
   CU31: (s) => s.during(() => s.s1.priority),
@@ -117,21 +119,22 @@ async function workElsewhere(s: Scene): Promise<void> {
   const host = s.test.device.allocHostSync(4);
   new Int32Array(host.buffer)[0] = 1;
   const event = s.event();
-  let isNotified = false;
+  const calls = s.test.device.allocHostSync(8);
+  const callback = s.test.module.callback('test_host_count', { calls, microseconds: 0, step: 1 });
   s.during(() => {
     if (s.is('kernel') || s.is('legacy kernel')) return accumulate(s.test, stream, sum);
     if (s.is('copy')) return stream.copy(sum, host);
     if (s.is('fill') || s.is('legacy fill')) return stream.fill(sum, 1);
     if (s.is('record') || s.is('legacy record')) return other.record(event);
     if (s.is('wait') || s.is('legacy wait')) return other.wait(event);
-    return stream.notify(() => {
-      isNotified = true;
-    });
+    return stream.host(callback);
   });
   await other.synchronize();
   const [value] = await readInts(stream, sum);
   const isFilled = s.is('fill') || s.is('legacy fill');
   const isDone =
-    isNotified || value === (isFilled ? 0x01010101 : 1) || (value === 0 && event.isDone());
+    new Int32Array(calls.buffer)[0] === 1 ||
+    value === (isFilled ? 0x01010101 : 1) ||
+    (value === 0 && event.isDone());
   s.put('executed', isDone ? 'yes' : 'no');
 }

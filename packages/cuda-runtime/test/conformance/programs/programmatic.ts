@@ -29,7 +29,41 @@ export const programmatic: Programs = {
     if (s.is('after')) s.s1.fill(x, 0);
     putEnd(s);
   },
+  CP08(s) {
+    const { graph, a, b, fill } = loose(s);
+    const programmatic = { type: 'programmatic' } as const;
+    s.put(
+      'call',
+      s.number(() => {
+        if (s.is('completion port')) {
+          return graph.addDependency(a, b, { ...programmatic, port: 'completion' });
+        }
+        if (s.is('from a fill')) return graph.addDependency(fill, b, programmatic);
+        if (s.is('to a fill')) return graph.addDependency(a, fill, programmatic);
+        if (s.is('second edge of another type')) graph.addDependency(a, b);
+        return graph.addDependency(a, b, programmatic);
+      }),
+    );
+  },
+  CP10(s) {
+    const { graph, a, b } = loose(s);
+    graph.addDependency(a, b, { type: 'programmatic' });
+    const clone = graph.clone();
+    s.put('call', 0);
+    s.put('edges', edgesOf(clone));
+  },
 };
+
+// a, b and a fill without edges.
+function loose(s: Scene) {
+  const [x, y] = [zeros(s.test, s.s1, 1), zeros(s.test, s.s1, 1)];
+  const params = { x, y, started_early: null, value: 1, microseconds: 0 };
+  const config = { grid: [1], block: [1] } as const;
+  const graph = s.test.device.createGraph();
+  const a = graph.addKernel(s.test.kernels.pdl_first, config, params);
+  const b = graph.addKernel(s.test.kernels.pdl_second, config, params);
+  return { graph, a, b, fill: graph.addFill(x, 0) };
+}
 
 // a lets its successor start early; b waits on the device for a.
 function kernels(s: Scene) {

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs';
 import { probeSync } from '../../../src/index.js';
 import { accumulate, readInts, zeros } from '../../makers/test-kernels.js';
 import { NotPlayable, type Scene } from '../scene.js';
+import { hostFunction } from './graph-parts.js';
 import type { Programs } from './program.js';
 
-/** Rows CE, CD and those of CM that need no graph. */
+/** Rows CE, CH and CD. */
 export const withoutCapture: Programs = {
   async CE01(s) {
     const timing = !s.is('without timing');
@@ -47,21 +48,17 @@ export const withoutCapture: Programs = {
     s.spin(s.s1, 100);
     s.put('query', s.s1.record().isDone() ? 0 : 600);
   },
-  CM09: (s) =>
-    s.put(
-      'call',
-      s.number(() => s.test.device.alloc(0, { stream: s.s1 }).dispose()),
-    ),
-  CM10(s) {
-    const { device } = s.test;
-    s.put(
-      'call',
-      s.number(() => device.alloc(2 ** 50, { stream: s.s1 })),
-    );
-    s.put(
-      'then',
-      s.number(() => device.alloc(256, { stream: s.s1 }).dispose()),
-    );
+  async CH02(s) {
+    const isGraph = s.is('two branches');
+    const graph = s.test.device.createGraph();
+    for (const step of [1, 2]) graph.addHost(hostFunction(s, 50, step));
+    const executable = graph.instantiateSync();
+    const start = performance.now();
+    if (isGraph) executable.launch(s.s1);
+    else for (const stream of [s.s1, s.s2, s.s3]) stream.host(hostFunction(s, 50));
+    await s.test.device.synchronize();
+    const isSerial = performance.now() - start >= (isGraph ? 99 : 149);
+    s.put('ran', isSerial ? 'one after the other' : 'at once');
   },
   CD01: (s) =>
     s.put(

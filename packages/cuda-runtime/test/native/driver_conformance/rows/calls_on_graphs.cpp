@@ -1,4 +1,6 @@
 // Rows CU and CK about launches, graphs and executables.
+#include <unistd.h>
+
 #include "harness/graphs.h"
 #include "rows/calls.h"
 #include "rows/rows.h"
@@ -111,7 +113,10 @@ void work_on_graphs(Scene& s) {
     if (s.is("enable node")) return cudaGraphNodeSetEnabled(made.executable, made.kernel, 0);
     if (s.is("user object")) return user_object(spare);
     const cudaGraph_t printed = s.is("print") ? made.graph : captured_graph(s);
-    return cudaGraphDebugDotPrint(printed, "/dev/null", 0);
+    const std::string path = "/tmp/driver_conformance." + std::to_string(getpid()) + ".dot";
+    const cudaError_t error = cudaGraphDebugDotPrint(printed, path.c_str(), 0);
+    unlink(path.c_str());
+    return error;
   });
 }
 
