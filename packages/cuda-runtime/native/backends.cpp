@@ -33,7 +33,7 @@ CudaReport report_cuda() {
 #else
   report.reason = "BUILT_WITHOUT_CUDA";
   report.detail = "this addon was built without the CUDA toolkit";
-  report.hint = "Install the CUDA toolkit and run pnpm run build:native";
+  report.hint = "Install the CUDA toolkit and run npx @altstream/cuda-runtime build";
 #endif
   return report;
 }

@@ -1,5 +1,5 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 
 /** A workspace package: its folder, relative to the root, and its `package.json`. */
 export interface WorkspacePackage {
@@ -55,7 +55,8 @@ export function copyWorkspace(root: string, target: string): readonly WorkspaceP
   for (const { folder } of packages) {
     cpSync(join(root, folder), join(target, folder), {
       recursive: true,
-      filter: (path) => !leftOut.has(basename(path)),
+      // A folder of sources may be called `build`.
+      filter: (path) => !leftOut.has(basename(path)) || path.includes(`${sep}native${sep}`),
     });
   }
   const folderOf = new Map(packages.map(({ folder, manifest }) => [manifest.name, folder]));

@@ -206,7 +206,7 @@ describe('an empty project', () => {
     const { code, output } = await start(process.execPath, 'program.mjs');
     expect(code).not.toBe(0);
     expect(output).toContain('NO_ADDON');
-    for (const remedy of ['--include=optional', 'cmake-js', 'CUDA_RUNTIME_BINARY']) {
+    for (const remedy of ['--include=optional', 'cuda-runtime build', 'CUDA_RUNTIME_BINARY']) {
       expect(output).toContain(remedy);
     }
   });

@@ -1,10 +1,11 @@
 /** Why a backend cannot be used, and the next step for each reason (specification 2.6). */
 export const unavailableHints = {
   NO_ADDON:
-    'Install the optional dependencies (`npm install --include=optional`; remove node_modules and a lock file that was made on another platform first), or build in the folder of @altstream/cuda-runtime (`npx cmake-js compile`), or name a built file in CUDA_RUNTIME_BINARY',
+    'Install the optional dependencies (`npm install --include=optional`; remove node_modules and a lock file that was made on another platform first), or build it on this machine (`npx @altstream/cuda-runtime build`), or name a built file in CUDA_RUNTIME_BINARY',
   NODE_TOO_OLD: 'Upgrade Node: Node-API 8 is needed',
-  LIBC: 'Use another platform package, or build from source on this machine',
-  BUILT_WITHOUT_CUDA: 'Rebuild the addon on a machine with the CUDA toolkit (CRT_CUDA=ON)',
+  LIBC: 'Build the addon on this machine (`npx @altstream/cuda-runtime build`), or use a newer system',
+  BUILT_WITHOUT_CUDA:
+    'Install the CUDA toolkit and build the addon again (`npx @altstream/cuda-runtime build --CDCRT_CUDA=ON`)',
   NO_DRIVER: 'Install the NVIDIA driver; in a container pass the GPU through',
   DRIVER_TOO_OLD: 'Upgrade the NVIDIA driver',
   NO_DEVICE: 'Check that a device is visible (CUDA_VISIBLE_DEVICES, container options)',

@@ -1,42 +1,37 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { BackendUnavailableError } from '../errors/backend-unavailable-error.js';
+import { type AddonCandidate, addonCandidates } from './addon-candidates.js';
 import type { NativeBinding } from './binding.js';
+import { glibcShortfall, glibcVersion } from './glibc-floor.js';
+import { packageRoot, packageVersion } from './package-root.js';
 import { unloadableReason } from './unloadable-reason.js';
 
 const nodeApiVersion = 8;
-const file = 'cuda_runtime.node';
 const require = createRequire(import.meta.url);
 
-/** Where an addon may lie. */
-interface Candidate {
+/** What became of one candidate. */
+export interface LoadAttempt {
   readonly what: string;
-  /** Absolute path of the file; throws when there is none. */
-  readonly path: () => string;
-  /** Whether its version must be this package's. */
-  readonly isStamped: boolean;
+  /** Absolute path, where the candidate has one. */
+  readonly path?: string;
+  /** `unused`: an earlier candidate was loaded. */
+  readonly outcome: 'loaded' | 'failed' | 'unused';
+  /** Why it failed, one line. */
+  readonly reason?: string;
 }
 
 /**
- * Loads the addon: `CUDA_RUNTIME_BINARY`, else the local build, else the platform package.
+ * Loads the addon: `CUDA_RUNTIME_BINARY`, else `CUDA_RUNTIME_BUILD_DIR`, the local build, the
+ * platform package.
  *
  * @throws BackendUnavailableError NODE_TOO_OLD before any file is loaded, since a binary for a newer
- *   Node-API can end the process; NO_ADDON with the reason of each candidate
+ *   Node-API can end the process; NO_ADDON or LIBC with the reason of each candidate
  */
 export function loadBinding(): NativeBinding {
   checkNode();
-  const root = packageRoot();
-  const version = versionOf(join(root, 'package.json'));
-  const reasons: string[] = [];
-  for (const candidate of candidates(root)) {
-    try {
-      return load(candidate, version);
-    } catch (error) {
-      reasons.push(`${candidate.what}: ${firstLine(error)}`);
-    }
-  }
+  const { binding, attempts } = tryCandidates();
+  if (binding) return binding;
+  const reasons = attempts.map(({ what, reason = '' }) => `${what}: ${reason}`);
   throw new BackendUnavailableError({
     api: 'load',
     reason: unloadableReason(reasons),
@@ -44,17 +39,39 @@ export function loadBinding(): NativeBinding {
   });
 }
 
-function candidates(root: string): readonly Candidate[] {
-  const given = process.env['CUDA_RUNTIME_BINARY'];
-  if (given) return [{ what: 'CUDA_RUNTIME_BINARY', path: () => given, isStamped: false }];
-  const platform = `@altstream/cuda-runtime-${process.platform}-${process.arch}`;
-  return [
-    { what: 'local build', path: () => join(root, 'build', 'Release', file), isStamped: true },
-    { what: platform, path: () => require.resolve(`${platform}/${file}`), isStamped: true },
-  ];
+/** What the loader does with each candidate, in load order. Throws only NODE_TOO_OLD. */
+export function loadAttempts(): readonly LoadAttempt[] {
+  checkNode();
+  return tryCandidates().attempts;
 }
 
-function load({ path, isStamped }: Candidate, version: string): NativeBinding {
+function tryCandidates(): { binding?: NativeBinding; attempts: readonly LoadAttempt[] } {
+  const root = packageRoot();
+  const version = packageVersion(root);
+  const attempts: LoadAttempt[] = [];
+  let binding: NativeBinding | undefined;
+  for (const candidate of addonCandidates(root)) {
+    const { what } = candidate;
+    let place = {};
+    try {
+      place = { path: candidate.path() };
+      if (!binding) {
+        binding = load(candidate, version);
+        attempts.push({ what, ...place, outcome: 'loaded' });
+      } else {
+        attempts.push({ what, ...place, outcome: 'unused' });
+      }
+    } catch (error) {
+      attempts.push({ what, ...place, outcome: 'failed', reason: firstLine(error) });
+    }
+  }
+  return binding ? { binding, attempts } : { attempts };
+}
+
+function load({ path, isStamped, glibc }: AddonCandidate, version: string): NativeBinding {
+  const floor = glibc();
+  const shortfall = floor && glibcShortfall(floor, glibcVersion());
+  if (shortfall) throw new Error(shortfall);
   const binding: NativeBinding = require(path());
   const built: unknown = JSON.parse(binding.buildInfo());
   const stamp = typeof built === 'object' && built && 'version' in built ? built.version : '';
@@ -73,23 +90,6 @@ function checkNode(): void {
     detail: `Node ${process.versions.node} offers Node-API ${napi}, the addon needs ${nodeApiVersion}`,
     hint: 'Use Node 20.19 or newer',
   });
-}
-
-/** The package's folder: the nearest one above this file, which runs from `src` or from `dist`. */
-function packageRoot(): string {
-  let folder = fileURLToPath(new URL('.', import.meta.url));
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder);
-    if (parent === folder) throw new Error('no package.json above the loader');
-    folder = parent;
-  }
-  return folder;
-}
-
-function versionOf(packageFile: string): string {
-  const content: unknown = JSON.parse(readFileSync(packageFile, 'utf8'));
-  const hasVersion = typeof content === 'object' && content !== null && 'version' in content;
-  return hasVersion ? String(content.version) : '';
 }
 
 function firstLine(error: unknown): string {

@@ -6,7 +6,7 @@
  */
 export function unloadableReason(messages: readonly string[]): 'LIBC' | 'NO_ADDON' {
   const isLibc = messages.some((message) =>
-    /version `GLIBC(XX)?_[\d.]+' not found|ld-linux|Error relocating|symbol not found/.test(
+    /: LIBC: |version `GLIBC(XX)?_[\d.]+' not found|ld-linux|Error relocating|symbol not found/.test(
       message,
     ),
   );

@@ -1,0 +1,104 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { UnpackedPackage } from './unpacked-package.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'packed-'));
+const out = join(folder, 'out');
+const addon = join(out, 'Release', 'cuda_runtime.node');
+const precompiled = join(folder, 'precompiled.cmake');
+/** Unoptimised and with precompiled headers: the compiler's time is most of the test's. */
+const quick = [
+  '--CDCRT_CUDA=OFF',
+  '--CDCMAKE_BUILD_TYPE=None',
+  '--CDCMAKE_CXX_FLAGS=-O0',
+  `--CDCMAKE_PROJECT_INCLUDE=${precompiled}`,
+];
+const program = `
+  import { open, Tensor } from '@altstream/cuda-runtime';
+  const runtime = await open({ backend: 'cpu' });
+  const stream = runtime.currentStream();
+  const tensor = Tensor.allocate(runtime.device(), [2], 'f32', { stream });
+  stream.write(tensor, Float32Array.of(1, 2));
+  const values = new Float32Array(2);
+  await stream.read(tensor, values);
+  console.log(values.join(' '));
+  await runtime.dispose();
+`;
+let project: UnpackedPackage;
+
+beforeAll(async () => {
+  project = await UnpackedPackage.create(folder);
+  // Beside the project, since the project's user may not read the repository.
+  cpSync(new URL('../fixtures/quick-build/precompiled.cmake', import.meta.url), precompiled);
+  mkdirSync(out);
+  chmodSync(out, 0o777);
+  writeFileSync(join(folder, 'program.mjs'), program);
+  project.makeReadOnly();
+}, 60_000);
+
+afterAll(() => {
+  project?.makeWritable();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('a package that was installed where its user cannot write', () => {
+  test('names the command that builds the addon it has not', async () => {
+    const { code, stderr } = await project.node(['program.mjs']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('NO_ADDON')]);
+    expect(stderr).toContain('npx @altstream/cuda-runtime build');
+  });
+
+  test('does not build without CUDA_RUNTIME_BUILD_DIR, and asks for it', async () => {
+    const { code, stderr } = await project.cli(['build', ...quick]);
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/build cannot be written \(EACCES\)/),
+    ]);
+    expect(stderr).toContain('CUDA_RUNTIME_BUILD_DIR');
+  });
+
+  test('builds there, and programs load what was built', { timeout: 400_000 }, async () => {
+    const variables = { CUDA_RUNTIME_BUILD_DIR: out };
+    const { code, stderr } = await project.cli(['build', ...quick], variables);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain(`built and loaded ${addon}`);
+    expect(stderr).toContain('keep CUDA_RUNTIME_BUILD_DIR set');
+    const ended = await project.node(['program.mjs'], variables);
+    expect(ended).toEqual({ code: 0, stdout: '1 2\n', stderr: '' });
+    expect(existsSync(join(project.root, 'build'))).toBe(false);
+  });
+
+  test('says that the build was made without CUDA', async () => {
+    const variables = { CUDA_RUNTIME_BUILD_DIR: out };
+    const { code, stdout } = await project.cli(['doctor', '--backend=cuda'], variables);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/no +cuda +BUILT_WITHOUT_CUDA/);
+    expect(stdout).toContain('npx @altstream/cuda-runtime build --CDCRT_CUDA=ON');
+  });
+
+  test('does not load a platform package for a newer glibc', async () => {
+    const platform = `${project.root}-${process.platform}-${process.arch}`;
+    mkdirSync(platform);
+    const manifest = { name: 'platform', version: '0.0.0', config: { glibc: '99.1' } };
+    writeFileSync(join(platform, 'package.json'), JSON.stringify(manifest));
+    // A file that can be loaded: only the recorded floor speaks against it.
+    symlinkSync(addon, join(platform, 'cuda_runtime.node'));
+    const { code, stdout } = await project.cli(['doctor', '--json']);
+    const { addon: attempts, backends } = JSON.parse(stdout);
+    expect(code).toBe(1);
+    expect(attempts.at(-1).reason).toMatch(/^LIBC: it needs glibc 99\.1 or newer, this system has/);
+    expect(backends[0]).toMatchObject({ usable: false, reason: 'LIBC' });
+    expect(backends[0].hint).toContain('npx @altstream/cuda-runtime build');
+  });
+});
