@@ -17,7 +17,8 @@ export type {
   StreamRegistry,
   TensorAllocator,
 } from './contract.js';
-export type { CpuLevelName, CpuOptions, CpuSchedule } from './cpu-options.js';
+export type { CpuCost, OperationCost } from './cpu/cpu-cost.js';
+export type { CpuLevelName, CpuOptions, CpuSchedule } from './cpu/cpu-options.js';
 export { type DType, dtypeBytes, isDType } from './dtype.js';
 export {
   ArgumentError,

@@ -1,6 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
 import { checkFlag, checkOptions, wrongKind } from './arguments/faults.js';
-import { type CpuOptions, resolveCpuOptions } from './cpu-options.js';
+import { type CpuOptions, resolveCpuOptions } from './cpu/cpu-options.js';
 import { ArgumentError } from './errors/argument-error.js';
 import type { NativeOpenOptions } from './native/binding.js';
 import type { Settings } from './settings.js';

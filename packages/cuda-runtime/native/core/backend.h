@@ -86,6 +86,17 @@ class Backend {
   virtual bool wait_blocking(Ticket& ticket, int64_t timeout_ms) = 0;
   /// A failure of finished work that nobody was told of yet.
   virtual Status take_fault() = 0;
+  /// `CRT_DEVICE_LOST` once the device is lost.
+  virtual Status loss() const { return {}; }
+  /// Whether the backend wants to know what the host has seen the end of.
+  virtual bool orders_host() const { return false; }
+  virtual void host_saw(const Ticket&) {}
+  virtual void host_saw_idle(Stream&) {}
+  /// Adds a fault that a test wants.
+  virtual Status inject(const JsonValue&) {
+    return Status::argument("faults can be injected on the cpu backend only",
+                            "Open the runtime with `backend: 'cpu'`");
+  }
 
   virtual Status allocate(uint64_t bytes, const std::string& label, MemoryPlace place,
                           uint8_t*& data) = 0;

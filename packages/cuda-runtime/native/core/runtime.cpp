@@ -51,7 +51,7 @@ Status RuntimeOptions::parse(const std::string& text, RuntimeOptions& options) {
   options.pdl = cpu["pdl"].text("earliest");
   options.strict_pdl = cpu["strictPdl"].bool_or(false);
   options.limit_bytes = static_cast<uint64_t>(cpu["limitBytes"].number_or(0));
-  return {};
+  return CheckOptions::parse(cpu, options.checks);
 }
 
 Runtime::Runtime(RuntimeOptions options, std::unique_ptr<Backend> backend)

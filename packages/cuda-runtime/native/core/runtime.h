@@ -12,6 +12,7 @@
 #include "core/base/mutex.h"
 #include "core/base/record.h"
 #include "core/base/status.h"
+#include "core/check/check_options.h"
 #include "core/check/event_trace.h"
 #include "core/check/named_counts.h"
 #include "core/check/race_check.h"
@@ -37,6 +38,7 @@ struct RuntimeOptions {
   std::string pdl = "earliest";
   bool strict_pdl = false;
   uint64_t limit_bytes = 0;
+  CheckOptions checks;
 
   static Status parse(const std::string& json, RuntimeOptions& options);
 };
@@ -75,6 +77,13 @@ class Runtime : public Record {
   Status start_trace(TraceMode mode, bool by_events);
   /// Ends it; JSON of what was recorded.
   Status stop_trace(std::string& json);
+  /// Whether somebody must know what the host has seen the end of.
+  bool orders_host() const { return races_.is_enabled() || backend_->orders_host(); }
+  /// What is submitted from now on comes after the ticket.
+  void host_waited(const Ticket& ticket) {
+    races_.host_waited(ticket);
+    backend_->host_saw(ticket);
+  }
   /// Guards the capture state, events and stream lists; held during a call, never while waiting.
   Mutex& mutex() { return mutex_; }
 

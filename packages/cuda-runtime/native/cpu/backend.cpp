@@ -23,6 +23,26 @@ CpuQueue& queue_of(Stream& stream) { return static_cast<CpuQueue&>(stream.queue(
 
 Operation& operation_of(Ticket& ticket) { return static_cast<Operation&>(ticket); }
 
+/// The call that submits such work, as rules of fault injection name it.
+const char* call_of(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::kKernel:
+      return "stream.launch";
+    case WorkKind::kCopy:
+      return "stream.copy";
+    case WorkKind::kFill:
+      return "stream.fill";
+    case WorkKind::kWrite:
+      return "stream.write";
+    case WorkKind::kRead:
+      return "stream.read";
+    case WorkKind::kNotify:
+      return "stream.notify";
+    default:
+      return "stream.submit";
+  }
+}
+
 template <typename T>
 struct Choice {
   const char* name;
@@ -59,6 +79,7 @@ Status read_options(const core::RuntimeOptions& options, SchedulerOptions& resul
   result.max_threads = options.max_threads != 0 ? options.max_threads : kDefaultMaxThreads;
   result.strict_pdl = options.strict_pdl;
   result.poison = options.poison;
+  result.checks = options.checks;
   return status;
 }
 
@@ -78,12 +99,13 @@ Status CpuBackend::open(const core::RuntimeOptions& options, Ref<Runtime>& runti
   CpuBackend& cpu = *backend;
   runtime = core::make_ref<Runtime>(options, std::move(backend));
   cpu.runtime_ = runtime.get();
-  cpu.scheduler_ = std::make_unique<Scheduler>(scheduler, runtime->trace());
+  cpu.scheduler_ = std::make_unique<Scheduler>(scheduler, runtime->trace(), cpu.memory_.pages());
   return cpu.scheduler_->start();
 }
 
 CpuBackend::CpuBackend(const SchedulerOptions& scheduler, const core::RuntimeOptions& options)
-    : memory_(options.limit_bytes, options.poison), scheduler_options_(scheduler) {}
+    : memory_({options.limit_bytes, options.poison, options.checks.protect,
+               options.checks.reuse_any}), scheduler_options_(scheduler) {}
 
 void CpuBackend::describe(core::JsonWriter& json) {
   json.field("level", level_name(scheduler_options_.level));
@@ -95,6 +117,10 @@ void CpuBackend::describe(core::JsonWriter& json) {
   json.field("pdl", runtime_->options().pdl);
   json.field("raceCheck", runtime_->options().race_check);
   json.field("poison", runtime_->options().poison);
+  json.field("clock", scheduler_->is_virtual() ? "virtual" : "steady");
+  json.field("hangMs", scheduler_options_.checks.hang_ms);
+  json.field("protect", scheduler_options_.checks.protect);
+  json.field("reuse", scheduler_options_.checks.reuse_any ? "immediate" : "size");
 }
 
 void CpuBackend::describe_device(core::JsonWriter& json) {
@@ -122,7 +148,7 @@ void CpuBackend::append(Stream& stream, const Ref<Operation>& operation, Ticket*
   operation->stream = Ref<Stream>(&stream);
   operation->stream_id = stream.id();
   core::InlineVector<Dependency, 4> before;
-  if (queue.tail && !queue.tail->is_complete()) {
+  if (queue.tail && (scheduler_->is_virtual() || !queue.tail->is_complete())) {
     const bool programmatic = operation->work && operation->work->is_programmatic() &&
                               queue.tail->is_kernel;
     before.push_back({queue.tail.get(), programmatic});
@@ -143,6 +169,7 @@ void CpuBackend::append(Stream& stream, const Ref<Operation>& operation, Ticket*
 }
 
 Ref<Ticket> CpuBackend::enqueue(Stream& stream, Ref<Work> work) {
+  scheduler_->faults().enter(call_of(work->kind));
   runtime_->operations.fetch_add(1, std::memory_order_relaxed);
   const bool is_notify = work->kind == WorkKind::kNotify;
   auto operation =
@@ -161,6 +188,7 @@ Ref<Ticket> CpuBackend::enqueue(Stream& stream, Ref<Work> work) {
 }
 
 Ref<Ticket> CpuBackend::mark(Stream& stream, const core::MarkRequest& request) {
+  scheduler_->faults().enter("stream.mark");
   auto operation = core::make_ref<Operation>(OperationType::kMark);
   operation->timing = request.timing;
   if (request.sink) operation->notices.push_back({request.sink, request.token, request.api});
@@ -170,11 +198,13 @@ Ref<Ticket> CpuBackend::mark(Stream& stream, const core::MarkRequest& request) {
 }
 
 void CpuBackend::wait(Stream& stream, Ticket& ticket) {
-  if (ticket.is_complete()) return;
+  scheduler_->faults().enter("stream.wait");
+  if (ticket.is_complete() && !scheduler_->is_virtual()) return;
   append(stream, core::make_ref<Operation>(OperationType::kMark), &ticket);
 }
 
 Ref<Ticket> CpuBackend::tail(Stream& stream) {
+  scheduler_->faults().require();
   CpuQueue& queue = queue_of(stream);
   if (!queue.tail || queue.tail->is_complete()) return nullptr;
   return queue.tail;
@@ -187,6 +217,7 @@ double CpuBackend::elapsed_ms(Ticket& start, Ticket& end) {
 }
 
 void CpuBackend::notify(Ticket& ticket, const core::MarkRequest& request) {
+  scheduler_->faults().require();
   scheduler_->notify(operation_of(ticket), {request.sink, request.token, request.api});
 }
 
@@ -196,17 +227,39 @@ bool CpuBackend::wait_blocking(Ticket& ticket, int64_t timeout_ms) {
 
 Status CpuBackend::take_fault() { return scheduler_->take_fault(); }
 
-Status CpuBackend::allocate(uint64_t bytes, const std::string& label, core::MemoryPlace,
+Status CpuBackend::loss() const { return scheduler_->faults().loss().status(); }
+
+bool CpuBackend::poll(Ticket& ticket) {
+  scheduler_->faults().require();
+  return ticket.is_complete();
+}
+
+bool CpuBackend::orders_host() const { return scheduler_->is_virtual(); }
+
+void CpuBackend::host_saw(const Ticket& ticket) { scheduler_->host_saw(ticket); }
+
+void CpuBackend::host_saw_idle(Stream& stream) {
+  const Ref<Operation>& tail = queue_of(stream).tail;
+  if (tail) scheduler_->host_saw(*tail);
+}
+
+Status CpuBackend::inject(const core::JsonValue& rule) { return scheduler_->faults().add(rule); }
+
+Status CpuBackend::allocate(uint64_t bytes, const std::string& label, core::MemoryPlace place,
                             uint8_t*& data) {
-  return memory_.allocate(bytes, label, data);
+  const bool is_host = place == core::MemoryPlace::kHost;
+  Status status = scheduler_->faults().check(is_host ? "device.allocHost" : "device.alloc");
+  if (!status.ok()) return status;
+  return memory_.allocate(bytes, label, place, data);
 }
 
 void CpuBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
-                             core::MemoryPlace) {
-  memory_.release(data, bytes, label, &runtime_->races());
+                             core::MemoryPlace place) {
+  memory_.release(data, bytes, label, place, &runtime_->races());
 }
 
 Status CpuBackend::stage(uint64_t bytes, std::unique_ptr<core::StagedBytes>& staged) {
+  if (!loss().ok()) return loss();
   try {
     staged = std::make_unique<core::HeapBytes>(bytes);
   } catch (const std::bad_alloc&) {
@@ -220,6 +273,8 @@ Status CpuBackend::stage(uint64_t bytes, std::unique_ptr<core::StagedBytes>& sta
 Status CpuBackend::load_image(const core::JsonValue& manifest, const std::string& directory,
                               const std::vector<core::KernelLayout>& layouts,
                               std::unique_ptr<core::ModuleImage>& image) {
+  Status status = scheduler_->faults().check("runtime.loadModule");
+  if (!status.ok()) return status;
   return CpuImage::load(directory + "/" + manifest["cpu"].text(), layouts, image);
 }
 
@@ -232,11 +287,14 @@ Status CpuBackend::occupancy(core::Kernel&, uint32_t, uint64_t, int& blocks) {
 Status CpuBackend::start_callbacks() { return scheduler_->start_callbacks(); }
 
 Status CpuBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) {
+  Status status = scheduler_->faults().check("graph.instantiate");
+  if (!status.ok()) return status;
   plan = std::make_unique<GraphPlan>(graph, nullptr, 0);
   return {};
 }
 
 Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
+  scheduler_->faults().enter("exec.launch");
   runtime_->operations.fetch_add(1, std::memory_order_relaxed);
   auto& plan = static_cast<GraphPlan&>(exec.plan());
   auto operation = core::make_ref<Operation>(OperationType::kGraph);
@@ -251,7 +309,8 @@ Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
   // Waits take what the events hold now; records replace it (CX27).
   for (const uint32_t node : plan.event_waits) {
     const Ref<Ticket>& ticket = launch.graph->nodes()[node].work->event->ticket;
-    if (ticket && !ticket->is_complete()) launch.waits.push_back({node, ticket, {}});
+    const bool counts = ticket && (scheduler_->is_virtual() || !ticket->is_complete());
+    if (counts) launch.waits.push_back({node, ticket, {}});
   }
   for (const uint32_t node : plan.event_records) {
     auto record = core::make_ref<Operation>(OperationType::kMark);

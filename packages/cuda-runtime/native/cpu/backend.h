@@ -34,6 +34,12 @@ class CpuBackend : public core::Backend {
   void notify(core::Ticket& ticket, const core::MarkRequest& request) override;
   bool wait_blocking(core::Ticket& ticket, int64_t timeout_ms) override;
   core::Status take_fault() override;
+  core::Status loss() const override;
+  bool poll(core::Ticket& ticket) override;
+  bool orders_host() const override;
+  void host_saw(const core::Ticket& ticket) override;
+  void host_saw_idle(core::Stream& stream) override;
+  core::Status inject(const core::JsonValue& rule) override;
 
   core::Status allocate(uint64_t bytes, const std::string& label, core::MemoryPlace place,
                         uint8_t*& data) override;

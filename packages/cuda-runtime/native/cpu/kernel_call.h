@@ -16,6 +16,7 @@ struct KernelCall {
   GraphPlan* plan = nullptr;       // null: an eager launch
   uint32_t node = 0;
   bool synced = false;  // has called grid_dependency_sync
+  int64_t late_ns = 0;  // a delay that a test injected, on the virtual clock
 };
 
 /// Runs a kernel's function over its whole grid on this thread and the pool.

@@ -119,6 +119,12 @@ class Operation : public core::Ticket {
   std::unique_ptr<GraphLaunch> launch;  // kGraph, until complete
   Task task;
   Operation* next = nullptr;  // in the list of those that completed together
+  // Those that are submitted and not complete, in that order; for the watchdog.
+  Operation* earlier = nullptr;
+  Operation* later = nullptr;
+  // Virtual clock: the latest end of what it waits for, and its own end if that is known.
+  std::atomic<int64_t> ready_ns{0};
+  std::atomic<int64_t> end_ns{0};
   core::Status failure;       // why it could not be done; set before it completes
   bool out_of_memory = false;  // the same without memory for a Status
 };

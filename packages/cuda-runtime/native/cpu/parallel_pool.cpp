@@ -33,11 +33,12 @@ struct ParallelPool::Loop {
   uint32_t helpers = 0;  // pool threads inside; guarded by the pool's mutex, as is the next
   Loop* next_loop = nullptr;
 
-  void work() {
+  void work(std::atomic<uint64_t>& ended) {
     in_loop = true;
     for (int64_t i = next.fetch_add(1); i < pieces; i = next.fetch_add(1)) {
       body(argument, i * piece, std::min(count, (i + 1) * piece));
       done.fetch_add(1, std::memory_order_acq_rel);
+      ended.fetch_add(1, std::memory_order_relaxed);
     }
     in_loop = false;
   }
@@ -46,6 +47,7 @@ struct ParallelPool::Loop {
 struct ParallelPool::State {
   std::atomic<uint64_t> published{0};  // loops so far, for spinning threads
   std::atomic<bool> stop{false};
+  std::atomic<uint64_t> ended{0};  // pieces
   core::Mutex mutex;  // guards the following
   core::Condition work;
   core::Condition left;
@@ -83,6 +85,8 @@ ParallelPool::~ParallelPool() {
   state_->work.notify_all();
 }
 
+uint64_t ParallelPool::progress() const { return state_->ended.load(std::memory_order_relaxed); }
+
 void ParallelPool::run(int64_t count, int64_t grain, CpuLoopBody body, void* argument) {
   if (count <= 0) return;
   const int64_t piece = piece_size(count, grain, threads_);
@@ -90,6 +94,7 @@ void ParallelPool::run(int64_t count, int64_t grain, CpuLoopBody body, void* arg
     // The same cut as in parallel: a body may keep one partial result per piece.
     for (int64_t begin = 0; begin < count; begin += piece) {
       body(argument, begin, std::min(count, begin + piece));
+      state_->ended.fetch_add(1, std::memory_order_relaxed);
     }
     return;
   }
@@ -102,7 +107,7 @@ void ParallelPool::run(int64_t count, int64_t grain, CpuLoopBody body, void* arg
     state.published.fetch_add(1, std::memory_order_release);
     for (int64_t i = 1; i < loop.pieces && i <= state.parked; ++i) state.work.notify_one();
   }
-  loop.work();
+  loop.work(state.ended);
   const int64_t end = core::now_ns() + kSpinNs;
   while (loop.done.load(std::memory_order_acquire) < loop.pieces && core::now_ns() < end) {
     core::cpu_pause();
@@ -121,7 +126,7 @@ void ParallelPool::thread_main(std::shared_ptr<State> state) {
     if (loop != nullptr) {
       ++loop->helpers;
       state->mutex.unlock();
-      loop->work();
+      loop->work(state->ended);
       state->mutex.lock();
       if (--loop->helpers == 0) state->left.notify_all();
       continue;

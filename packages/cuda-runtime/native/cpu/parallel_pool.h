@@ -24,6 +24,8 @@ class ParallelPool {
   uint32_t threads() const { return threads_; }
   /// As many as there are, with the caller.
   uint32_t started() const { return started_; }
+  /// Pieces of loops that have ended.
+  uint64_t progress() const;
 
   /// Items in each piece but the last.
   static int64_t piece_size(int64_t count, int64_t grain, uint32_t threads);

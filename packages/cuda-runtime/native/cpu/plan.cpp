@@ -1,5 +1,7 @@
 #include "cpu/plan.h"
 
+#include <algorithm>
+
 #include "core/graph/nodes/condition.h"
 
 namespace cuda_runtime::cpu {
@@ -64,10 +66,18 @@ uint32_t GraphPlan::condition_value(const core::GraphCondition& condition) const
 void GraphPlan::start(Operation& operation, const core::Graph& now) {
   launch = &operation;
   graph = &now;
+  int64_t begin_ns = operation.ready_ns.load(std::memory_order_relaxed);
+  if (parent != nullptr) {
+    const NodeRun& outer = parent->runs[parent_node];
+    begin_ns = std::max(outer.ready_ns.load(), outer.end_ns.load());  // of the turn before
+  }
+  end_ns.store(begin_ns, std::memory_order_relaxed);
   for (size_t i = 0; i < nodes.size(); ++i) {
     runs[i].start.store(nodes[i].start_count, std::memory_order_relaxed);
     runs[i].finish.store(nodes[i].finish_count, std::memory_order_relaxed);
     runs[i].triggered.store(false, std::memory_order_relaxed);
+    runs[i].ready_ns.store(begin_ns, std::memory_order_relaxed);
+    runs[i].end_ns.store(begin_ns, std::memory_order_relaxed);
   }
   if (parent == nullptr) {
     for (const core::Ref<core::GraphCondition>& condition : now.conditions()) {

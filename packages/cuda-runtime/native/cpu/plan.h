@@ -33,6 +33,8 @@ struct NodeRun {
   std::atomic<uint32_t> start{0};
   std::atomic<uint32_t> finish{0};
   std::atomic<bool> triggered{false};
+  std::atomic<int64_t> ready_ns{0};  // virtual clock, as for operations
+  std::atomic<int64_t> end_ns{0};
   Task task;
   NodeRun* next = nullptr;  // in the list of those that finished together
 };
@@ -60,6 +62,7 @@ class GraphPlan : public core::ExecPlan {
 
   std::unique_ptr<NodeRun[]> runs;
   std::atomic<uint32_t> remaining{0};
+  std::atomic<int64_t> end_ns{0};  // virtual clock: the latest end of a node
   const core::Graph* graph = nullptr;  // of the running launch, which keeps it
   Operation* launch = nullptr;         // the running one
 

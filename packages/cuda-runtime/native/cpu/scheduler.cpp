@@ -1,13 +1,17 @@
 #include "cpu/scheduler.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "core/base/clock.h"
 #include "core/base/failure.h"
 #include "core/graph/nodes/condition.h"
 #include "core/graph/nodes/graph_buffer.h"
 #include "core/graph/nodes/host_function.h"
+#include "cpu/check/activity.h"
+#include "cpu/check/virtual_clock.h"
 
 namespace cuda_runtime::cpu {
 namespace {
@@ -19,10 +23,15 @@ using core::WorkKind;
 constexpr int64_t kLongestWaitMs = 1'000'000'000'000;  // 30 years; more would not fit nanoseconds
 constexpr uint8_t kFresh = 0xA5;  // as the memory pool poisons
 constexpr uint8_t kFreed = 0xDD;
+constexpr int64_t kRecheckNs = 20'000'000;  // a waiting thread looks this often, if it is not woken
 constexpr int64_t kWaitSpinNs = 20'000;  // a kernel looks this long for its predecessors' writes
 
 // Whether this thread runs host functions: it must not go on with other work.
 thread_local bool is_callback_thread = false;
+
+core::Status deadlock(const std::string& picture) {
+  return core::Status::error("CRT_DEADLOCK", core::kNotReady, picture, kHangHint);
+}
 
 core::Span span_of(const Work& work, const KernelCall& call) {
   if (call.plan == nullptr) return core::span_of(work, call.operation->stream->display_name());
@@ -52,16 +61,22 @@ bool is_traced(const Work& work, const KernelCall& call) {
 
 }  // namespace
 
-Scheduler::Scheduler(const SchedulerOptions& options, core::Trace& trace)
+Scheduler::Scheduler(const SchedulerOptions& options, core::Trace& trace, PageGuard& pages)
     : options_(options),
       trace_(trace),
+      pages_(pages),
       coin_(options.seed),
       pool_(options.threads),
       executor_(options.schedule, options.seed, options.max_threads,
                 [this](Task task) { return run(task); }) {}
 
+Scheduler::~Scheduler() { Watchdog::instance().remove(*this); }
+
 core::Status Scheduler::start() {
-  if (executor_.start()) return {};
+  if (executor_.start()) {
+    if (options_.checks.hang_ms > 0) Watchdog::instance().add(*this);
+    return {};
+  }
   return core::Status::error("CRT_OOM", core::kMemoryAllocation,
                              "the system gives no thread to run operations on",
                              "Raise the limit of threads (ulimit -u, pids.max), or end some");
@@ -99,9 +114,14 @@ void Scheduler::submit(Operation& operation, const Dependency* dependencies, siz
   {
     LockGuard lock(mutex_);
     operation.number = ++submitted_;
+    list(operation);
+    raise(operation.ready_ns, host_ns_.load());
     for (size_t i = 0; i < count; ++i) {
       Operation& before = *dependencies[i].operation;
-      if (before.is_complete()) continue;
+      if (before.is_complete()) {
+        if (is_virtual()) raise(operation.ready_ns, before.completed_ns());
+        continue;
+      }
       const bool programmatic = dependencies[i].programmatic;
       operation.links.push_back({&operation, nullptr, 0, programmatic});
       before.successors.append(operation.links.back());
@@ -129,22 +149,37 @@ void Scheduler::notify(Operation& operation, Notice notice) {
 bool Scheduler::wait_blocking(const Operation& operation, int64_t timeout_ms) {
   executor_.demand();
   if (operation.is_complete()) return true;
-  const int64_t deadline = core::now_ns() + std::min(timeout_ms, kLongestWaitMs) * 1'000'000;
-  LockGuard lock(mutex_);
-  waiters_.fetch_add(1);
-  bool in_time = true;
-  while (!operation.is_complete() && in_time) {
-    if (timeout_ms < 0) {
-      progress_.wait(mutex_);
-    } else {
-      in_time = progress_.wait_until(mutex_, deadline);
+  const int64_t wait_ms = timeout_ms < 0 ? kLongestWaitMs : std::min(timeout_ms, kLongestWaitMs);
+  const int64_t deadline = core::now_ns() + wait_ms * 1'000'000;
+  core::Status hang;
+  {
+    LockGuard lock(mutex_);
+    const uint64_t hangs = hangs_;
+    waiters_.fetch_add(1);
+    while (!operation.is_complete() && hangs_ == hangs && wait_for_progress(deadline)) {
     }
+    waiters_.fetch_sub(1);
+    if (!operation.is_complete() && hangs_ != hangs) hang = deadlock(hang_text_);
   }
-  waiters_.fetch_sub(1);
+  if (!hang.ok()) throw core::StatusException(std::move(hang));
   return operation.is_complete();
 }
 
+// The caller holds the mutex; false when the deadline has passed. Looks now and then, so that a lost
+// wake-up costs time only.
+bool Scheduler::wait_for_progress(int64_t deadline_ns) {
+  const int64_t now = core::now_ns();
+  if (now >= deadline_ns) return false;
+  progress_.wait_until(mutex_, std::min(deadline_ns, now + kRecheckNs));
+  return true;
+}
+
+void Scheduler::host_saw(const core::Ticket& ticket) {
+  if (is_virtual()) raise(host_ns_, ticket.completed_ns());
+}
+
 core::Status Scheduler::take_fault() {
+  if (faults_.loss().is_lost()) return faults_.loss().status();
   if (!has_fault_.load(std::memory_order_acquire)) return {};
   std::array<char, 128> kernel{};
   {
@@ -164,9 +199,12 @@ void Scheduler::post(const Notice& notice, const Operation& operation) {
 }
 
 std::string Scheduler::fault_text(const Notice& notice, const Operation& operation) {
-  if (*notice.api == '\0') return {};
   if (operation.out_of_memory) return core::kOutOfMemoryText;
   try {
+    if (faults_.loss().is_lost()) {
+      return core::to_json(faults_.loss().status().fault(), notice.api);
+    }
+    if (*notice.api == '\0') return {};
     if (!operation.failure.ok()) return core::to_json(operation.failure.fault(), notice.api);
     const core::Status fault = take_fault();
     return fault.ok() ? std::string() : core::to_json(fault.fault(), notice.api);
@@ -212,13 +250,22 @@ void Scheduler::complete_one(Operation& operation, Outcome& outcome) {
   if (operation.stream) {
     static_cast<CpuQueue&>(operation.stream->queue()).pending.fetch_sub(1);
   }
-  operation.mark_complete(operation.timing ? core::now_ns() : 0);
+  int64_t end_ns = operation.timing && !is_virtual() ? core::now_ns() : 0;
+  if (is_virtual()) end_ns = std::max(operation.ready_ns.load(), operation.end_ns.load());
+  ++completed_;
+  unlist(operation);
+  operation.mark_complete(end_ns);
   const Successor* following = operation.successors.first();
   operation.successors = {};
   while (following != nullptr) {
     // Read first: a node that starts may end its launch, to which the link belongs.
     const Successor successor = *following;
     following = successor.next;
+    if (is_virtual()) {
+      raise(successor.operation != nullptr ? successor.operation->ready_ns
+                                           : successor.plan->runs[successor.node].ready_ns,
+            end_ns);
+    }
     if (successor.operation == nullptr) {
       if (successor.plan->runs[successor.node].start.fetch_sub(1) == 1) {
         outcome.tasks.append(node_task(*successor.plan, successor.node));
@@ -230,7 +277,7 @@ void Scheduler::complete_one(Operation& operation, Outcome& outcome) {
     }
     if (successor.programmatic) finish_operation(*successor.operation, outcome);
   }
-  if (waiters_.load() > 0) progress_.notify_all();
+  if (waiters_.load() > 0 && !faults_.drops_wakeup()) progress_.notify_all();
 }
 
 // ---- what follows a state change; without the mutex ---------------------------------------------
@@ -272,7 +319,7 @@ Task Scheduler::settle(Outcome& outcome, bool on_executor) {
 }
 
 void Scheduler::wake_waiters() {
-  if (waiters_.load() == 0) return;
+  if (waiters_.load() == 0 || faults_.drops_wakeup()) return;
   LockGuard lock(mutex_);
   progress_.notify_all();
 }
@@ -311,7 +358,10 @@ Task Scheduler::start_graph(Operation& operation) {
     if (!before.is_complete()) {
       wait.link = {nullptr, &plan, wait.node, false};
       before.successors.append(wait.link);
-    } else if (plan.runs[wait.node].start.fetch_sub(1) == 1) {
+      continue;
+    }
+    if (is_virtual()) raise(plan.runs[wait.node].ready_ns, before.completed_ns());
+    if (plan.runs[wait.node].start.fetch_sub(1) == 1) {
       tasks.append(node_task(plan, wait.node));
     }
   }
@@ -328,6 +378,7 @@ Task Scheduler::hand_out_roots(GraphPlan& plan, LinkedList<Task>& tasks) {
 Task Scheduler::finish_plan(GraphPlan& plan) {
   if (plan.parent != nullptr) {
     GraphPlan& outer = *plan.parent;
+    if (is_virtual()) raise(outer.runs[plan.parent_node].end_ns, plan.end_ns.load());
     const core::Work& work = *outer.node(plan.parent_node).work;
     if (work.conditional->type != core::ConditionalType::kWhile) {
       return finish_node(outer, plan.parent_node);
@@ -336,6 +387,7 @@ Task Scheduler::finish_plan(GraphPlan& plan) {
     again.append(node_task(outer, plan.parent_node));
     return hand_out(again, true);
   }
+  if (is_virtual()) raise(plan.launch->end_ns, plan.end_ns.load());
   if (plan.launch->launch->traced != 0) trace_launch(*plan.launch);
   Outcome outcome;
   {
@@ -370,6 +422,7 @@ void Scheduler::release_started(GraphPlan& plan, uint32_t node) {
   for (uint32_t s = 0; s < started.successors; ++s) {
     const PlanSuccessor& successor = plan.successors[started.first_successor + s];
     if (successor.port != core::EdgePort::kLaunch) continue;
+    if (is_virtual()) raise(plan.runs[successor.node].ready_ns, plan.runs[node].ready_ns.load());
     if (plan.runs[successor.node].start.fetch_sub(1) == 1) {
       tasks.append(node_task(plan, successor.node));
     }
@@ -379,6 +432,8 @@ void Scheduler::release_started(GraphPlan& plan, uint32_t node) {
 
 // The value counts as it is now; a while comes here again after each turn of its body.
 Task Scheduler::run_conditional(GraphPlan& plan, uint32_t node) {
+  // On a lost device no kernel ends a loop.
+  if (faults_.loss().is_lost()) return finish_node(plan, node);
   const core::Conditional& conditional = *plan.node(node).work->conditional;
   const uint32_t value = plan.condition_value(*conditional.condition);
   const core::Graph* chosen = core::chosen_body(conditional, value);
@@ -402,11 +457,15 @@ Task Scheduler::finish_node(GraphPlan& plan, uint32_t node) {
   uint32_t count = 0;
   for (NodeRun* ended = finished.first(); ended != nullptr; ended = ended->next, ++count) {
     const PlanNode& done = plan.nodes[static_cast<size_t>(ended - plan.runs.get())];
+    const int64_t end_ns = std::max(ended->ready_ns.load(), ended->end_ns.load());
+    if (is_virtual()) raise(plan.end_ns, end_ns);
     const bool triggers = done.has_programmatic && !ended->triggered.exchange(true);
     for (uint32_t s = 0; s < done.successors; ++s) {
       const PlanSuccessor& successor = plan.successors[done.first_successor + s];
       NodeRun& run = plan.runs[successor.node];
       const bool programmatic = successor.port == core::EdgePort::kProgrammatic;
+      const bool is_launch = successor.port == core::EdgePort::kLaunch;
+      if (is_virtual() && !is_launch) raise(run.ready_ns, end_ns);
       const bool starts = programmatic ? triggers : successor.port == core::EdgePort::kCompletion;
       if (starts && run.start.fetch_sub(1) == 1) tasks.append(node_task(plan, successor.node));
       if (programmatic && run.finish.fetch_sub(1) == 1) finished.append(run);
@@ -418,10 +477,22 @@ Task Scheduler::finish_node(GraphPlan& plan, uint32_t node) {
 }
 
 void Scheduler::trace_work(const Work& work, KernelCall& call) {
-  if (!is_traced(work, call)) return run_work(work, call);
-  const int64_t start_ns = core::now_ns();
+  const Activity activity(*this, work, call);
+  const bool traced = is_traced(work, call);
+  int64_t start_ns = traced ? core::now_ns() : 0;
   run_work(work, call);
-  const int64_t end_ns = core::now_ns();
+  int64_t end_ns = traced ? core::now_ns() : 0;
+  if (is_virtual()) {
+    NodeRun* const run = call.plan != nullptr ? &call.plan->runs[call.node] : nullptr;
+    start_ns = run != nullptr ? run->ready_ns.load() : call.operation->ready_ns.load();
+    // Host functions run one after another, in the order in which the one thread takes them.
+    const bool is_host = work.kind == WorkKind::kHost;
+    if (is_host) start_ns = std::max(start_ns, callbacks_end_ns_.load());
+    end_ns = start_ns + virtual_cost(options_.checks, work) + call.late_ns;
+    (run != nullptr ? run->end_ns : call.operation->end_ns).store(end_ns);
+    if (is_host) callbacks_end_ns_.store(end_ns);
+  }
+  if (!traced) return;
   try {
     core::Span span = span_of(work, call);
     span.thread = static_cast<uint64_t>(pthread_self());
@@ -441,8 +512,9 @@ void Scheduler::trace_launch(const Operation& operation) {
   try {
     core::Span span = core::span_of_launch(*launch.graph, operation.stream->display_name(),
                                            launch.traced, launch.number);
-    span.start_ns = launch.start_ns;
-    span.end_ns = core::now_ns();
+    span.start_ns = is_virtual() ? operation.ready_ns.load() : launch.start_ns;
+    span.end_ns = is_virtual() ? std::max(operation.ready_ns.load(), operation.end_ns.load())
+                               : core::now_ns();
     trace_.add(std::move(span));
   } catch (const std::bad_alloc&) {
     trace_.lose();
@@ -471,7 +543,23 @@ void Scheduler::stage_read(const Work& work, Operation& operation) {
   }
 }
 
+// Another thread may take this one's place.
+void Scheduler::sleep_late(int64_t late_ns) {
+  executor_.begin_block();
+  std::this_thread::sleep_for(std::chrono::nanoseconds(late_ns));
+  executor_.end_block();
+}
+
 void Scheduler::run_work(const Work& work, KernelCall& call) {
+  const int64_t late_ns = faults_.before(work);
+  if (late_ns > 0 && is_virtual()) call.late_ns = late_ns;
+  if (late_ns > 0 && !is_virtual()) sleep_late(late_ns);
+  if (faults_.loss().is_lost() && work.kind != WorkKind::kEventRecord) {
+    // Nothing runs on a lost device, and everything ends; whoever waits is told why.
+    if (work.kind == WorkKind::kNotify) post({work.sink, work.token, ""}, *call.operation);
+    return;
+  }
+  const PageGuard::Use use(pages_, work);
   switch (work.kind) {
     case WorkKind::kKernel:
       call_kernel(work, call);
@@ -493,6 +581,7 @@ void Scheduler::run_work(const Work& work, KernelCall& call) {
     case WorkKind::kEventRecord:
       for (const auto& [node, record] : call.operation->launch->records) {
         if (node != call.node) continue;
+        if (is_virtual()) raise(record->ready_ns, call.plan->runs[node].ready_ns.load());
         Outcome outcome;
         {
           LockGuard lock(mutex_);
@@ -523,7 +612,9 @@ void Scheduler::run_work(const Work& work, KernelCall& call) {
 // ---- programmatic launch ------------------------------------------------------------------------
 
 bool Scheduler::starts_early() {
-  // With one thread a dependent that waits inside would wait for ever.
+  // With one thread a dependent that waits inside would wait for ever. The virtual clock knows ends
+  // only.
+  if (is_virtual()) return false;
   if (options_.pdl == PdlPolicy::kLatest || executor_.is_single()) return false;
   if (options_.pdl == PdlPolicy::kEarliest) return true;
   uint64_t x = coin_.fetch_add(0x9E3779B97F4A7C15u);  // splitmix64
@@ -576,7 +667,7 @@ void Scheduler::grid_dependency_sync(const KernelCall& call) {
     {
       LockGuard lock(mutex_);
       waiters_.fetch_add(1);
-      while (finish.load() > 1) progress_.wait(mutex_);
+      while (finish.load() > 1) wait_for_progress(INT64_MAX);
       waiters_.fetch_sub(1);
     }
     executor_.end_block();

@@ -6,7 +6,11 @@
 #include <memory>
 #include <string>
 
+#include "core/check/check_options.h"
 #include "core/runtime.h"
+#include "cpu/check/fault_injection.h"
+#include "cpu/check/watchdog.h"
+#include "cpu/device/page_guard.h"
 #include "cpu/executor.h"
 #include "cpu/kernel_call.h"
 #include "cpu/operation.h"
@@ -26,6 +30,7 @@ struct SchedulerOptions {
   bool strict_pdl = false;
   bool poison = false;
   CpuLevel level = kCpuBaseline;
+  core::CheckOptions checks;
 };
 
 /// An operation that another one waits for.
@@ -34,9 +39,10 @@ struct Dependency {
   bool programmatic = false;
 };
 
-class Scheduler {
+class Scheduler : public Watched {
  public:
-  Scheduler(const SchedulerOptions& options, core::Trace& trace);
+  Scheduler(const SchedulerOptions& options, core::Trace& trace, PageGuard& pages);
+  ~Scheduler() override;
 
   /// Makes the first thread; to be called once, before anything is submitted.
   core::Status start();
@@ -47,9 +53,17 @@ class Scheduler {
   void submit(Operation& operation, const Dependency* dependencies, size_t count);
   /// Posts when the ticket completes; now, if it has.
   void notify(Operation& operation, Notice notice);
-  /// False when the time is over.
+  /// False when the time is over. Throws a StatusException when the watchdog found a deadlock.
   bool wait_blocking(const Operation& operation, int64_t timeout_ms);
   core::Status take_fault();
+
+  bool is_virtual() const { return options_.checks.virtual_clock; }
+  /// The host has seen the end of an operation: what it submits from now on comes after it.
+  void host_saw(const core::Ticket& ticket);
+  FaultInjection& faults() { return faults_; }
+  /// For the watchdog.
+  int64_t hang_ms() const override { return options_.checks.hang_ms; }
+  void look(int64_t now_ns, HangReport& report) override;
 
   Executor& executor() { return executor_; }
   ParallelPool& pool() { return pool_; }
@@ -92,6 +106,11 @@ class Scheduler {
   Task& node_task(GraphPlan& plan, uint32_t node) const;
   Task hand_out(LinkedList<Task>& tasks, bool on_executor);
   void wake_waiters();
+  bool wait_for_progress(int64_t deadline_ns);
+  void list(Operation& operation);
+  void unlist(Operation& operation);
+  std::string picture(int64_t quiet_ms);
+  void sleep_late(int64_t late_ns);
   bool starts_early();
   void stage_read(const core::Work& work, Operation& operation);
   void post(const Notice& notice, const Operation& operation);
@@ -99,10 +118,23 @@ class Scheduler {
 
   const SchedulerOptions options_;
   core::Trace& trace_;
+  PageGuard& pages_;
   core::Mutex mutex_;
   core::Condition progress_;
   std::atomic<uint32_t> waiters_{0};
   uint64_t submitted_ = 0;
+  Operation* first_live_ = nullptr;
+  Operation* last_live_ = nullptr;
+  uint64_t completed_ = 0;
+  // What the watchdog saw last, and how often it gave the waits up.
+  uint64_t seen_progress_ = 0;
+  int64_t quiet_since_ns_ = 0;
+  bool has_reported_ = false;
+  uint64_t hangs_ = 0;
+  std::string hang_text_;
+  std::atomic<int64_t> host_ns_{0};           // virtual clock
+  std::atomic<int64_t> callbacks_end_ns_{0};  // the same, of host functions
+  FaultInjection faults_;
   std::atomic<bool> has_fault_{false};
   std::array<char, 128> faulty_{};  // the kernel that ended without waiting; needs no memory
   std::atomic<uint64_t> kernels_without_wait_{0};

@@ -198,9 +198,11 @@ bool CudaBackend::wait_blocking(Ticket& ticket, int64_t timeout_ms) {
   return true;
 }
 
-Status CudaBackend::take_fault() {
+Status CudaBackend::loss() const {
   return device_.is_lost() ? device_.lost_status() : Status();
 }
+
+Status CudaBackend::take_fault() { return loss(); }
 
 // ---- memory -------------------------------------------------------------------------------------
 

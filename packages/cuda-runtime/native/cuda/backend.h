@@ -33,6 +33,7 @@ class CudaBackend : public core::Backend {
   void notify(core::Ticket& ticket, const core::MarkRequest& request) override;
   bool wait_blocking(core::Ticket& ticket, int64_t timeout_ms) override;
   core::Status take_fault() override;
+  core::Status loss() const override;
 
   core::Status allocate(uint64_t bytes, const std::string& label, core::MemoryPlace place,
                         uint8_t*& data) override;

@@ -101,7 +101,7 @@ void CompletionQueue::order_host(int64_t token) {
     expected_.erase(found);
   }
   try {
-    expected.runtime->races().host_waited(*expected.ticket);
+    expected.runtime->host_waited(*expected.ticket);
   } catch (const std::bad_alloc&) {
     // The checker knows less then: it may report a race too many, never one too few.
   }

@@ -147,6 +147,18 @@ Napi::Value take_races(const Napi::CallbackInfo& info) {
   return in.text(in.record<Runtime>(0)->races().take());
 }
 
+Napi::Value inject_fault(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const core::Ref<Runtime> runtime = in.record<Runtime>(0);
+  core::JsonValue rule;
+  std::string error;
+  if (!core::parse_json(in.string(1), rule, error)) {
+    in.finish(core::Status::argument("`rule` is " + error));
+  }
+  in.finish(runtime->backend().inject(rule));
+  return in.undefined();
+}
+
 }  // namespace
 
 void export_runtime(Napi::Object& exports) {
@@ -165,6 +177,7 @@ void export_runtime(Napi::Object& exports) {
   add_method<nvtx_is_on>(exports, "nvtxIsOn", "nvtx");
   add_method<nvtx_push>(exports, "nvtxPush", "nvtx.range");
   add_method<nvtx_pop>(exports, "nvtxPop", "nvtx.range");
+  add_method<inject_fault>(exports, "injectFault", "injectFaults");
   add_method<take_races>(exports, "takeRaces", "runtime.races");
 }
 

@@ -7,6 +7,8 @@
  * before 2^28 others were made. A failing call throws an Error with the fields of `NativeFault`.
  */
 
+import type { CpuCost } from '../cpu/cpu-cost.js';
+
 /** Names a native record: kind in bits 28–31, index and generation below. */
 export type Handle = number;
 
@@ -298,6 +300,8 @@ export interface NativeBinding {
   nvtxIsOn(): boolean;
   nvtxPush(name: string): void;
   nvtxPop(): void;
+  /** Adds a fault that a test wants; `rule` is JSON of `NativeFaultRule`. CPU backend only. */
+  injectFault(runtime: Handle, rule: string): void;
   /** JSON array of races found by the checker since the last call. */
   takeRaces(runtime: Handle): string;
 }
@@ -338,5 +342,25 @@ export interface NativeOpenOptions {
     readonly pdl: string;
     readonly strictPdl: boolean;
     readonly limitBytes: number;
+    readonly clock: string;
+    readonly cost: CpuCost;
+    readonly hangMs: number;
+    readonly protect: boolean;
+    readonly reuse: string;
   };
+}
+
+/** A rule of `injectFault` (JSON). */
+export interface NativeFaultRule {
+  /** `clear` removes all rules; `wakeups` drops the next `after` wake-ups of waiting threads. */
+  readonly kind: 'call' | 'kernel' | 'delay' | 'wakeups' | 'clear';
+  /** The call, kernel or operation concerned; empty: any. */
+  readonly name?: string;
+  /** How many matches pass before. */
+  readonly after?: number;
+  readonly code?: string;
+  readonly number?: number;
+  readonly detail?: string;
+  /** `delay` only. */
+  readonly ms?: number;
 }

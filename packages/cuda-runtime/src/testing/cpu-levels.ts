@@ -1,4 +1,4 @@
-import { type CpuLevelName, cpuLevelNames } from '../cpu-options.js';
+import { type CpuLevelName, cpuLevelNames } from '../cpu/cpu-options.js';
 import { CudaRuntimeError } from '../errors/cuda-runtime-error.js';
 import { openSync } from '../open.js';
 import { probeSync } from '../probe.js';

@@ -5,6 +5,12 @@ export { e4m3ToF32, f32ToE4m3 } from './e4m3.js';
 export { e8m0ToF32, f32ToE8m0 } from './e8m0.js';
 export { expectClose, type Tolerance } from './expect-close.js';
 export { f16ToF32, f32ToF16 } from './f16.js';
+export {
+  type CallFault,
+  type FaultInjector,
+  type FaultyCall,
+  injectFaults,
+} from './inject-faults.js';
 export { type SeededRandom, seededRandom } from './seeded-random.js';
 export {
   type DownloadData,

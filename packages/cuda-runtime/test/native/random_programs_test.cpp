@@ -1,5 +1,7 @@
 // Random race-free programs give the same bytes under every schedule, eager or captured, as one
 // thread that runs them in the order of submission; and the race checker accepts exactly them.
+#include <algorithm>
+#include <cmath>
 #include <random>
 
 #include "fixture.h"
@@ -11,6 +13,7 @@ namespace {
 constexpr int kStreams = 4;
 constexpr int kBuffers = 6;
 constexpr int kInts = 16;
+constexpr int kSteps = 50;
 
 struct Step {
   enum Kind { kFill, kAccumulate, kCopy, kWait } kind = kFill;
@@ -186,9 +189,10 @@ Ref<Exec> capture(Machine& machine, const std::vector<Step>& steps) {
 }
 
 void run_program(uint64_t seed, const std::string& schedule) {
-  const Generator program(seed, 40);
+  const Generator program(seed, kSteps);
   const std::string name = "seed " + std::to_string(seed) + " schedule " + schedule;
-  Machine machine(options("\"poison\":true,\"raceCheck\":true,\"schedule\":\"" + schedule +
+  Machine machine(options(std::string("\"poison\":true,\"raceCheck\":true,\"reuse\":\"immediate\",") +
+                          (seed % 4 == 0 ? "\"protect\":true," : "") + "\"schedule\":\"" + schedule +
                           "\",\"seed\":" + std::to_string(seed)));
   Memory expected = initial();
   machine.submit(program.steps);
@@ -207,30 +211,84 @@ void run_program(uint64_t seed, const std::string& schedule) {
   CHECK_WITH(races == "[]", name + " races " + races);
 }
 
+// What a program takes on the virtual clock, in microseconds: each step comes after the earlier ones
+// of its stream and of the streams that it waited for.
+constexpr int kCosts[] = {3, 5, 2};  // by Step::Kind
+
+int longest_path(const std::vector<Step>& steps) {
+  int end[kStreams] = {};
+  for (const Step& step : steps) {
+    if (step.kind == Step::kWait) {
+      end[step.stream] = std::max(end[step.stream], end[step.other]);
+    } else {
+      end[step.stream] += kCosts[step.kind];
+    }
+  }
+  return end[0];
+}
+
+void time_program(uint64_t seed, const std::string& schedule) {
+  const Generator program(seed, kSteps);
+  Machine machine(options("\"clock\":\"virtual\",\"schedule\":\"" + schedule + "\",\"seed\":" +
+                          std::to_string(seed) +
+                          ",\"cost\":{\"kernels\":{\"test_fill\":{\"us\":3},"
+                          "\"test_accumulate\":{\"us\":5}},\"copy\":{\"us\":2}}"));
+  Stream& main = *machine.streams[0];
+  const Ref<Event> start = machine.fixture.event(true);
+  const Ref<Event> end = machine.fixture.event(true);
+  const auto check = [&](int launches, const char* how) {
+    OK(end->record(main, false));
+    OK(end->wait_blocking());
+    double ms = 0;
+    OK(Event::elapsed_ms(*start, *end, ms));
+    const double expected = launches * longest_path(program.steps) / 1000.0;
+    CHECK_WITH(std::abs(ms - expected) < 1e-9, "seed " + std::to_string(seed) + " " + schedule +
+                                                   " " + how + " " + std::to_string(ms) +
+                                                   ", expected " + std::to_string(expected));
+  };
+  OK(start->record(main, false));
+  machine.submit(program.steps);
+  check(1, "eager");
+  const Ref<Exec> exec = capture(machine, program.steps);
+  OK(start->record(main, false));
+  OK(exec->launch(main));
+  OK(exec->launch(main));
+  check(2, "replayed");
+}
+
+// As many for each of the four schedules.
 constexpr uint64_t kSeeds = 50;
 
 }  // namespace
+
+TEST("random programs: the virtual clock gives the longest path under every schedule") {
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    for (const char* schedule : {"parallel", "serial", "random", "adversarial"}) {
+      time_program(seed, schedule);
+    }
+  }
+}
 
 TEST("random programs: parallel schedule agrees with one thread") {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) run_program(seed, "parallel");
 }
 
 TEST("random programs: serial schedule agrees with one thread") {
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) run_program(seed, "serial");
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) run_program(1000 + seed, "serial");
 }
 
 TEST("random programs: random schedule agrees with one thread") {
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) run_program(seed, "random");
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) run_program(2000 + seed, "random");
 }
 
 TEST("random programs: adversarial schedule agrees with one thread") {
-  for (uint64_t seed = 1; seed <= kSeeds; ++seed) run_program(seed, "adversarial");
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) run_program(3000 + seed, "adversarial");
 }
 
 TEST("random programs: the checker finds every left-out wait, eager and captured") {
   int tried = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Generator program(seed, 40);
+    const Generator program(seed, kSteps);
     if (program.needed_waits.empty()) continue;
     const size_t left_out = program.needed_waits[seed % program.needed_waits.size()];
     const std::string name = "seed " + std::to_string(seed);

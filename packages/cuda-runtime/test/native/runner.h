@@ -14,6 +14,8 @@ struct Test {
 };
 
 std::vector<Test>& tests();
+/// Leaves operations, a graph and a wait running.
+void start_what_outlives_main();
 void check(bool good, const char* text, const char* file, int line, const std::string& details);
 
 struct Registration {

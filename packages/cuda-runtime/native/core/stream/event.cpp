@@ -125,7 +125,7 @@ Status Event::query(bool& complete) {
   Status status = check_event_query(*this, "querying an event");
   if (!status.ok()) return status;
   complete = !ticket || runtime_->backend().poll(*ticket);
-  if (complete && ticket) runtime_->races().host_waited(*ticket);
+  if (complete && ticket) runtime_->host_waited(*ticket);
   return {};
 }
 
@@ -137,7 +137,7 @@ Status Event::done(Ref<CompletionSink> sink, int64_t token) {
     sink->post(token, {});
     return {};
   }
-  if (runtime_->races().is_enabled()) sink->expect(token, runtime_, ticket);
+  if (runtime_->orders_host()) sink->expect(token, runtime_, ticket);
   MarkRequest request;
   request.sink = std::move(sink);
   request.token = token;
@@ -156,7 +156,7 @@ Status Event::wait_blocking() {
   }
   if (!seen) return {};
   runtime_->backend().wait_blocking(*seen, -1);
-  runtime_->races().host_waited(*seen);
+  runtime_->host_waited(*seen);
   return runtime_->backend().take_fault();
 }
 

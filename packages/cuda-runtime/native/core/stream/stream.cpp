@@ -60,7 +60,7 @@ Status Stream::submit(Ref<Work> work) {
   if (!status.ok()) return status;
   if (capture) return add_node(*this, std::move(work));
   if (!work->conditions.empty()) return condition_outside_graph(*this);
-  if (!runtime_->races().is_enabled()) {
+  if (!runtime_->orders_host()) {
     enqueue(std::move(work));
     return {};
   }
@@ -109,7 +109,7 @@ Status Stream::synchronize(Ref<CompletionSink> sink, int64_t token) {
   request.sink = sink;
   const Ref<Ticket> ticket = backend().mark(*this, request);
   runtime_->races().marked(*this, *ticket);
-  if (ticket->clock != nullptr) sink->expect(token, runtime_, ticket);
+  if (runtime_->orders_host()) sink->expect(token, runtime_, ticket);
   return {};
 }
 
@@ -125,7 +125,7 @@ Status Stream::synchronize_blocking(int64_t timeout_ms) {
     runtime_->races().marked(*this, *ticket);
   }
   if (!backend().wait_blocking(*ticket, timeout_ms)) return timed_out(*this, timeout_ms);
-  runtime_->races().host_waited(*ticket);
+  runtime_->host_waited(*ticket);
   return backend().take_fault();
 }
 
@@ -134,7 +134,10 @@ Status Stream::is_idle(bool& idle) {
   Status status = check_stream_query(*this, "querying a stream");
   if (!status.ok()) return status;
   idle = !backend().tail(*this);
-  if (idle) runtime_->races().host_saw_idle(*this);
+  if (idle) {
+    runtime_->races().host_saw_idle(*this);
+    backend().host_saw_idle(*this);
+  }
   return {};
 }
 
@@ -174,7 +177,7 @@ Status Stream::wait_stream(Stream& other) {
   if (runtime_->trace().is_on()) trace_point.wait(other.trace_point.sources());
   MarkRequest plain;
   Ref<Ticket> ticket = backend().tail(other);
-  if (runtime_->races().is_enabled() || (ticket && other.is_legacy())) {
+  if (runtime_->orders_host() || (ticket && other.is_legacy())) {
     ticket = backend().mark(other, plain);
     runtime_->races().marked(other, *ticket);
   }
@@ -252,7 +255,7 @@ Status synchronize_device(Runtime& runtime) {
   }
   for (const Ref<Ticket>& ticket : tickets) {
     runtime.backend().wait_blocking(*ticket, -1);
-    runtime.races().host_waited(*ticket);
+    runtime.host_waited(*ticket);
   }
   return runtime.backend().take_fault();
 }

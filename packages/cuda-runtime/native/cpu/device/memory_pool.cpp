@@ -15,6 +15,7 @@ namespace {
 using core::LockGuard;
 
 constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
 constexpr uint64_t kHugeFrom = 8u << 20;  // larger blocks consist of whole huge pages
 constexpr uint64_t kRedZone = 64;
@@ -29,14 +30,10 @@ uint64_t machine_bytes() {
          static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-uint64_t alignment_of(uint64_t block_bytes) {
-  return block_bytes >= kHugeFrom ? kHugePage : kAlignment;
-}
-
 // Streaming weights through 4 KiB pages costs a tenth to a fifth of the bandwidth: prefetching ends
 // at every page. The advice may be refused; the memory is the same then.
-uint8_t* system_block(uint64_t size) {
-  void* block = std::aligned_alloc(alignment_of(size), size);
+uint8_t* system_block(uint64_t size, uint64_t alignment) {
+  void* block = std::aligned_alloc(alignment, size);
 #ifdef MADV_HUGEPAGE
   if (block != nullptr && size >= kHugeFrom) madvise(block, size, MADV_HUGEPAGE);
 #endif
@@ -62,39 +59,58 @@ bool is_guard_intact(const uint8_t* zone) {
 
 }  // namespace
 
-MemoryPool::MemoryPool(uint64_t limit_bytes, bool poison)
-    : limit_(limit_bytes == 0 ? machine_bytes() : limit_bytes), poison_(poison) {}
+MemoryPool::MemoryPool(const MemoryOptions& options)
+    : limit_(options.limit_bytes == 0 ? machine_bytes() : options.limit_bytes),
+      options_(options),
+      pages_(options.protect) {}
 
 MemoryPool::~MemoryPool() { drop_cache(); }
 
+// Protected memory has pages of its own.
+uint64_t MemoryPool::alignment_of(uint64_t size) const {
+  if (size >= kHugeFrom) return kHugePage;
+  return options_.protect ? kPage : kAlignment;
+}
+
 // Sizes are rounded to eighths of a power of two, so that slightly different requests share blocks.
 uint64_t MemoryPool::block_bytes(uint64_t bytes) const {
-  const uint64_t padded = bytes + (poison_ ? 2 * kRedZone : 0);
+  const uint64_t padded = bytes + (options_.poison ? 2 * kRedZone : 0);
   const uint64_t step = std::max<uint64_t>(alignment_of(padded), std::bit_floor(padded) / 8);
   return (padded + step - 1) / step * step;
 }
 
-core::Status MemoryPool::allocate(uint64_t bytes, const std::string& label, uint8_t*& data) {
+// The caller holds the mutex. A cached block, or one of the system, or null; `size` becomes its size.
+uint8_t* MemoryPool::take(uint64_t& size) {
+  for (size_t i = recent_.size(); i-- > 0;) {
+    if (recent_[i].size < size) continue;
+    const FreeBlock found = recent_[i];
+    recent_.erase(recent_.begin() + static_cast<ptrdiff_t>(i));
+    size = found.size;
+    cached_ -= size;
+    return found.block;
+  }
+  std::vector<uint8_t*>& reusable = free_[size];
+  if (!reusable.empty()) {
+    uint8_t* const block = reusable.back();
+    reusable.pop_back();
+    cached_ -= size;
+    return block;
+  }
+  uint8_t* block = system_block(size, alignment_of(size));
+  if (block != nullptr) return block;
+  drop_cache();
+  return system_block(size, alignment_of(size));
+}
+
+core::Status MemoryPool::allocate(uint64_t bytes, const std::string& label,
+                                  core::MemoryPlace place, uint8_t*& data) {
   data = nullptr;
   if (bytes == 0) return {};
   uint8_t* block = nullptr;
   LockGuard lock(mutex_);
   const bool fits = bytes <= limit_ && in_use_ + bytes <= limit_;
-  const uint64_t size = fits ? block_bytes(bytes) : 0;
-  if (fits) {
-    std::vector<uint8_t*>& reusable = free_[size];
-    if (!reusable.empty()) {
-      block = reusable.back();
-      reusable.pop_back();
-      cached_ -= size;
-    } else {
-      block = system_block(size);
-      if (block == nullptr) {
-        drop_cache();
-        block = system_block(size);
-      }
-    }
-  }
+  uint64_t size = fits ? block_bytes(bytes) : 0;
+  if (fits) block = take(size);
   if (block == nullptr) {
     return core::Status::error(
         "CRT_OOM", core::kMemoryAllocation,
@@ -103,23 +119,25 @@ core::Status MemoryPool::allocate(uint64_t bytes, const std::string& label, uint
             " of " + std::to_string(limit_),
         "Dispose buffers, use a smaller batch, or raise cpu.limitBytes");
   }
+  data = options_.poison ? block + kRedZone : block;
+  if (options_.reuse_any) larger_[block] = size;
   in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
-  data = block;
-  if (poison_) {
-    data = block + kRedZone;
+  if (options_.poison) {
     std::memset(block, kGuard, kRedZone);
     std::memset(data, kFresh, bytes);
     std::memset(data + bytes, kGuard, kRedZone);
   }
+  if (options_.protect && place == core::MemoryPlace::kDevice) pages_.add(data, block, size);
   return {};
 }
 
 void MemoryPool::release(uint8_t* data, uint64_t bytes, const std::string& label,
-                         core::RaceCheck* races) {
+                         core::MemoryPlace place, core::RaceCheck* races) {
   if (data == nullptr) return;
+  if (options_.protect && place == core::MemoryPlace::kDevice) pages_.remove(data);
   uint8_t* block = data;
-  if (poison_) {
+  if (options_.poison) {
     block = data - kRedZone;
     for (const bool before : {true, false}) {
       if (is_guard_intact(before ? block : data + bytes)) continue;
@@ -127,8 +145,12 @@ void MemoryPool::release(uint8_t* data, uint64_t bytes, const std::string& label
     }
     std::memset(data, kFreed, bytes);
   }
-  const uint64_t size = block_bytes(bytes);
+  uint64_t size = block_bytes(bytes);
   LockGuard lock(mutex_);
+  if (const auto larger = larger_.find(block); larger != larger_.end()) {
+    size = larger->second;
+    larger_.erase(larger);
+  }
   in_use_ -= bytes;
   if (size > kLargestCached || cached_ + size > kCacheBytes || !keep(size, block)) {
     std::free(block);
@@ -138,7 +160,11 @@ void MemoryPool::release(uint8_t* data, uint64_t bytes, const std::string& label
 // The caller holds the mutex; false when there is no memory to remember the block.
 bool MemoryPool::keep(uint64_t size, uint8_t* block) {
   try {
-    free_[size].push_back(block);
+    if (options_.reuse_any) {
+      recent_.push_back({size, block});
+    } else {
+      free_[size].push_back(block);
+    }
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -150,7 +176,9 @@ void MemoryPool::drop_cache() {
   for (auto& [size, blocks] : free_) {
     for (uint8_t* block : blocks) std::free(block);
   }
+  for (const FreeBlock& kept : recent_) std::free(kept.block);
   free_.clear();
+  recent_.clear();
   cached_ = 0;
 }
 

@@ -7,21 +7,32 @@
 #include <string>
 #include <vector>
 
+#include "core/backend.h"
 #include "core/base/mutex.h"
 #include "core/base/status.h"
 #include "core/check/race_check.h"
+#include "cpu/device/page_guard.h"
 
 namespace cuda_runtime::cpu {
 
+struct MemoryOptions {
+  uint64_t limit_bytes = 0;  // 0: the machine's memory
+  bool poison = false;
+  bool protect = false;    // device memory is accessible to what runs with it only
+  bool reuse_any = false;  // the block that was freed last, if it is large enough
+};
+
 class MemoryPool {
  public:
-  /// limit_bytes 0 = the machine's memory.
-  MemoryPool(uint64_t limit_bytes, bool poison);
+  explicit MemoryPool(const MemoryOptions& options);
   ~MemoryPool();
 
-  core::Status allocate(uint64_t bytes, const std::string& label, uint8_t*& data);
+  core::Status allocate(uint64_t bytes, const std::string& label, core::MemoryPlace place,
+                        uint8_t*& data);
   /// Damaged guard bytes are reported to `races`.
-  void release(uint8_t* data, uint64_t bytes, const std::string& label, core::RaceCheck* races);
+  void release(uint8_t* data, uint64_t bytes, const std::string& label,
+               core::MemoryPlace place, core::RaceCheck* races);
+  PageGuard& pages() { return pages_; }
 
   uint64_t limit() const { return limit_; }
   uint64_t in_use();
@@ -32,11 +43,20 @@ class MemoryPool {
   uint64_t block_bytes(uint64_t bytes) const;
   void drop_cache();
   bool keep(uint64_t size, uint8_t* block);
+  uint8_t* take(uint64_t& size);
+  uint64_t alignment_of(uint64_t size) const;
 
   const uint64_t limit_;
-  const bool poison_;
+  const MemoryOptions options_;
+  PageGuard pages_;
   core::Mutex mutex_;
+  struct FreeBlock {
+    uint64_t size;
+    uint8_t* block;
+  };
   std::map<uint64_t, std::vector<uint8_t*>> free_;
+  std::vector<FreeBlock> recent_;               // reuse_any: instead of `free_`, the last one last
+  std::map<const uint8_t*, uint64_t> larger_;  // reuse_any: blocks in use, by their true size
   uint64_t in_use_ = 0;
   uint64_t peak_ = 0;
   uint64_t cached_ = 0;

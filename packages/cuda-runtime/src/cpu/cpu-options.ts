@@ -1,7 +1,8 @@
-import { checkFlag, wrongKind } from './arguments/faults.js';
-import { ArgumentError } from './errors/argument-error.js';
-import type { NativeOpenOptions } from './native/binding.js';
-import type { Settings } from './settings.js';
+import { checkFlag, wrongKind } from '../arguments/faults.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import type { NativeOpenOptions } from '../native/binding.js';
+import type { Settings } from '../settings.js';
+import { type CpuCost, checkCost } from './cpu-cost.js';
 
 /** Instruction-set levels of the CPU backend, lowest first. */
 export const cpuLevelNames = ['baseline', 'avx2', 'avx512', 'amx'] as const;
@@ -34,12 +35,33 @@ export interface CpuOptions {
   readonly strictPdl?: boolean;
   /** Device memory in bytes; default 0 = no limit. */
   readonly limitBytes?: number;
+  /**
+   * Default `steady`. On `virtual` an operation takes what `cost` says: `elapsedMs` and traces are
+   * exact numbers, which no machine and no schedule changes.
+   */
+  readonly clock?: 'steady' | 'virtual';
+  /** Costs on the virtual clock. */
+  readonly cost?: CpuCost;
+  /**
+   * After this time without an end of any operation, waits reject with a `DeadlockError` that says
+   * what waits for what; default 10 000, 0 = never.
+   */
+  readonly hangMs?: number;
+  /** Device memory is accessible to the operations that name it only; default false. */
+  readonly protect?: boolean;
+  /**
+   * `size` (default): freed memory serves allocations of its size. `immediate`: the next allocation
+   * that fits, so that a premature free shows at once.
+   */
+  readonly reuse?: 'size' | 'immediate';
 }
 
 const choices = {
   level: cpuLevelNames,
   schedule: ['parallel', 'serial', 'random', 'adversarial'],
   pdl: ['earliest', 'latest', 'random'],
+  clock: ['steady', 'virtual'],
+  reuse: ['size', 'immediate'],
 } as const;
 
 // Beyond this the system runs out of threads before any machine has that many cores.
@@ -50,7 +72,7 @@ export function resolveCpuOptions(
   options: CpuOptions,
   settings: Settings,
 ): NativeOpenOptions['cpu'] {
-  const { raceCheck = false, poison = false, strictPdl = false } = options;
+  const { raceCheck = false, poison = false, strictPdl = false, protect = false } = options;
   const resolved = {
     level: options.level ?? settings.cpuLevel ?? '',
     threads: options.threads ?? settings.cpuThreads ?? 0,
@@ -62,19 +84,25 @@ export function resolveCpuOptions(
     pdl: options.pdl ?? 'earliest',
     strictPdl,
     limitBytes: options.limitBytes ?? 0,
+    clock: options.clock ?? 'steady',
+    cost: options.cost ?? {},
+    hangMs: options.hangMs ?? 10_000,
+    protect,
+    reuse: options.reuse ?? 'size',
   };
   for (const name of Object.keys(options)) {
     if (!Object.hasOwn(resolved, name)) throw refuse(`\`cpu.${name}\` is not an option`);
   }
   if (resolved.level !== '') checkChoice('level', resolved.level);
   checkChoice('schedule', resolved.schedule);
-  checkChoice('pdl', resolved.pdl);
-  for (const name of ['threads', 'maxThreads', 'seed', 'limitBytes'] as const) {
+  for (const name of ['pdl', 'clock', 'reuse'] as const) checkChoice(name, resolved[name]);
+  checkCost(resolved.cost);
+  for (const name of ['threads', 'maxThreads', 'seed', 'limitBytes', 'hangMs'] as const) {
     if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 0) {
       throw wrongKind('open', `cpu.${name}`, resolved[name], 'a non-negative integer');
     }
   }
-  for (const name of ['raceCheck', 'poison', 'strictPdl'] as const) {
+  for (const name of ['raceCheck', 'poison', 'strictPdl', 'protect'] as const) {
     checkFlag('open', `cpu.${name}`, resolved[name]);
   }
   for (const name of ['threads', 'maxThreads'] as const) {

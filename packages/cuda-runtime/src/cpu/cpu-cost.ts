@@ -1,0 +1,56 @@
+import { checkOptions, wrongKind } from '../arguments/faults.js';
+import { ArgumentError } from '../errors/argument-error.js';
+
+/** What an operation takes: `us + bytes / bytesPerUs`, to the nanosecond. */
+export interface OperationCost {
+  /** Microseconds; default 0. */
+  readonly us?: number;
+  /** Bytes a microsecond, of all that the operation reads and writes; default: bytes cost nothing. */
+  readonly bytesPerUs?: number;
+}
+
+/** Costs on the virtual clock of the CPU backend. */
+export interface CpuCost {
+  /** By kernel name. */
+  readonly kernels?: Readonly<Record<string, OperationCost>>;
+  /** Of kernels that `kernels` does not name; default 1 µs. */
+  readonly kernel?: OperationCost;
+  /** Of copies, fills, writes and reads; default nothing. */
+  readonly copy?: OperationCost;
+}
+
+/** @throws ArgumentError naming the entry */
+export function checkCost(cost: CpuCost): void {
+  checkOptions('open', 'cpu.cost', cost);
+  checkNames('cpu.cost', cost, ['kernels', 'kernel', 'copy']);
+  const { kernels = {}, kernel, copy } = cost;
+  checkOptions('open', 'cpu.cost.kernels', kernels);
+  if (kernel !== undefined) checkOperation('cpu.cost.kernel', kernel);
+  if (copy !== undefined) checkOperation('cpu.cost.copy', copy);
+  for (const [name, entry] of Object.entries(kernels)) {
+    checkOperation(`cpu.cost.kernels.${name}`, entry);
+  }
+}
+
+// About 11 days: enough, and exact in nanoseconds.
+const mostUs = 1e12;
+
+function checkOperation(name: string, cost: OperationCost): void {
+  checkOptions('open', name, cost);
+  checkNames(name, cost, ['us', 'bytesPerUs']);
+  const { us = 0, bytesPerUs } = cost;
+  if (!(typeof us === 'number' && us >= 0 && us <= mostUs)) {
+    throw wrongKind('open', `${name}.us`, us, `microseconds from 0 to ${mostUs}`);
+  }
+  if (bytesPerUs === undefined) return;
+  if (!(typeof bytesPerUs === 'number' && bytesPerUs > 0 && Number.isFinite(bytesPerUs))) {
+    throw wrongKind('open', `${name}.bytesPerUs`, bytesPerUs, 'a positive number');
+  }
+}
+
+function checkNames(where: string, value: object, known: readonly string[]): void {
+  const unknown = Object.keys(value).find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const detail = `\`${where}.${unknown}\` is not an option, expected ${known.join(', ')}`;
+  throw new ArgumentError({ api: 'open', detail });
+}

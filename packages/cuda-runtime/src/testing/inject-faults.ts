@@ -1,0 +1,106 @@
+import { checkOptions, checkText, wrongKind } from '../arguments/faults.js';
+import type { Runtime } from '../contract.js';
+import type { NativeFaultRule } from '../native/binding.js';
+import { environment } from '../native/environment.js';
+import { guarded } from '../native/guarded.js';
+
+const calls = [
+  'device.alloc',
+  'device.allocHost',
+  'stream.launch',
+  'stream.copy',
+  'stream.fill',
+  'stream.write',
+  'stream.read',
+  'stream.notify',
+  'stream.mark',
+  'stream.wait',
+  'graph.instantiate',
+  'exec.launch',
+  'runtime.loadModule',
+] as const;
+
+/** A call that can be made to fail; `stream.mark` is what `record` and `synchronize` make. */
+export type FaultyCall = (typeof calls)[number];
+
+/** Which call fails and how. */
+export interface CallFault {
+  /** Default: any. */
+  readonly api?: FaultyCall;
+  /** How many matching calls succeed before; default 0. */
+  readonly after?: number;
+  /** What the call throws; default `CRT_OOM`, number 2. `CRT_DEVICE_LOST` stays for all later calls. */
+  readonly error?: { readonly code: `CRT_${string}`; readonly number?: number };
+}
+
+/** Makes faults on one CPU runtime. */
+export interface FaultInjector {
+  /** One call fails, and changes nothing. */
+  failCall(fault?: CallFault): void;
+  /**
+   * When a kernel of this name comes to run, the device is lost: nothing runs any more, pending
+   * promises reject, every later call throws `DeviceLostError` with this number (default 700).
+   */
+  failKernel(name: string, number?: number, options?: { readonly after?: number }): void;
+  /** Each operation of this name (kernel, or copy, fill, write, read) starts later, real or virtual. */
+  delay(name: string, milliseconds: number): void;
+  /** The next wake-ups of threads that wait for work are left out; they look again by themselves. */
+  dropWakeups(count: number): void;
+  /** Removes what has not happened yet; a lost device stays lost. */
+  clear(): void;
+}
+
+/** @throws ArgumentError for a runtime of another backend, when a fault is asked for */
+export function injectFaults(runtime: Runtime): FaultInjector {
+  const add = (rule: NativeFaultRule) => {
+    const { binding } = environment();
+    guarded(() => binding.injectFault(runtime.use(api), JSON.stringify(rule)));
+  };
+  return {
+    failCall: (fault = {}) => add(callRule(fault)),
+    failKernel: (name, number = 700, options = {}) => add(kernelRule(name, number, options)),
+    delay: (name, ms) => {
+      checkText(api, 'name', name);
+      if (!(ms >= 0 && ms <= 1e9)) throw wrongKind(api, 'milliseconds', ms, 'from 0 to 1e9');
+      add({ kind: 'delay', name, ms });
+    },
+    dropWakeups: (count) => add({ kind: 'wakeups', after: checkCount('count', count) }),
+    clear: () => add({ kind: 'clear' }),
+  };
+}
+
+const api = 'injectFaults';
+
+function callRule(fault: CallFault): NativeFaultRule {
+  checkOptions(api, 'fault', fault);
+  const { api: name, after = 0, error = { code: 'CRT_OOM', number: 2 } } = fault;
+  if (name !== undefined && !calls.includes(name)) {
+    throw wrongKind(api, 'fault.api', name, calls.join(', '));
+  }
+  const { code, number = 0 } = error;
+  if (typeof code !== 'string' || !code.startsWith('CRT_')) {
+    throw wrongKind(api, 'fault.error.code', code, 'a code CRT_…');
+  }
+  const detail = `a test made ${name ?? 'a call'} fail`;
+  const rule = { after: checkCount('fault.after', after), code, number, detail };
+  return { kind: 'call', name: name ?? '', ...rule };
+}
+
+function kernelRule(
+  name: string,
+  number: number,
+  options: { readonly after?: number },
+): NativeFaultRule {
+  checkText(api, 'name', name);
+  const { after = 0 } = options;
+  if (!Number.isInteger(number) || number <= 0) {
+    throw wrongKind(api, 'number', number, 'a number of a CUDA error');
+  }
+  const detail = `a test made kernel ${name} fail with error ${number}`;
+  return { kind: 'kernel', name, after: checkCount('after', after), number, detail };
+}
+
+function checkCount(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw wrongKind(api, name, value, 'a count');
+}

@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { DeadlockError } from '../../src/index.js';
+import { injectFaults } from '../../src/testing/index.js';
+import { accumulate, openTestRuntime, type TestRuntime, zeros } from '../makers/test-kernels.js';
+
+let t: TestRuntime | undefined;
+afterEach(() => t?.runtime.dispose());
+
+describe('a run in which nothing ends', () => {
+  const picture =
+    /no operation has ended for \d+ ms while \d+ are pending\n.*stream stuck#\d+: \d+ pending, head test_rendezvous \(operation \d+\) runs on thread \d+\n.*stream behind#\d+: \d+ pending, head mark \(operation \d+\) waits for test_rendezvous \(operation \d+\) of stuck#\d+/;
+
+  test('rejects promises and blocking waits, and says what waits for what', async () => {
+    const opened = await openTestRuntime({ cpu: { hangMs: 100 } });
+    t = opened;
+    const stuck = opened.device.createStream({ name: 'stuck' });
+    const behind = opened.device.createStream({ name: 'behind' });
+    const [flags, met, y] = [2, 1, 4].map((elements) => zeros(opened, stuck, elements));
+    if (!flags || !met || !y) throw new Error('no memory');
+    await stuck.synchronize();
+    const config = { grid: [1], block: [1] } as const;
+    // The kernel that it waits for is never launched.
+    stuck.launch(opened.kernels.rendezvous, config, { flags, met, side: 0, timeout_ms: 1500 });
+    behind.waitStream(stuck);
+    accumulate(opened, behind, y);
+    const waits = await Promise.allSettled([
+      behind.synchronize(),
+      stuck.read(y, new Uint8Array(16)),
+    ]);
+    for (const wait of waits) {
+      expect(wait).toMatchObject({ reason: { code: 'CRT_DEADLOCK' } });
+      expect(String((wait as PromiseRejectedResult).reason)).toMatch(picture);
+    }
+    expect(() => stuck.synchronizeSync()).toThrow(DeadlockError);
+    await new Promise((resolve) => setTimeout(resolve, 1600));
+    // The work itself went on.
+    await behind.synchronize();
+  });
+
+  test('is none while operations end, however slowly', async () => {
+    const opened = await openTestRuntime({ cpu: { hangMs: 400 } });
+    t = opened;
+    const stream = opened.device.createStream();
+    injectFaults(opened.runtime).delay('fill', 60);
+    const y = zeros(opened, stream, 1);
+    for (let i = 0; i < 12; i += 1) stream.fill(y, i);
+    await stream.synchronize();
+  });
+});
+
+describe('with `reuse: immediate`', () => {
+  test('a smaller allocation gets the memory that was freed last', async () => {
+    for (const reuse of ['immediate', 'size'] as const) {
+      t = await openTestRuntime({ cpu: { reuse, poison: true } });
+      const stream = t.device.createStream();
+      const large = t.device.alloc(4096, { stream });
+      stream.fill(large, 7);
+      await stream.synchronize();
+      large.dispose();
+      const small = t.device.alloc(64, { stream });
+      const used = t.runtime.stats().bytesCached;
+      expect(used === 0).toBe(reuse === 'immediate');
+      small.dispose();
+      await t.runtime.dispose();
+    }
+  });
+});
