@@ -11,7 +11,7 @@ export interface OperationCost {
 
 /** Costs on the virtual clock of the CPU backend. */
 export interface CpuCost {
-  /** By kernel name. */
+  /** By name of a kernel or host function. */
   readonly kernels?: Readonly<Record<string, OperationCost>>;
   /** Of kernels that `kernels` does not name; default 1 µs. */
   readonly kernel?: OperationCost;
