@@ -49,7 +49,8 @@ function cmake(variables: Variables): BuildTool {
 
 function compiler(variables: Variables): BuildTool {
   const tool = { name: 'compiler', isRequired: true } as const;
-  const named = variables['CXX'];
+  // As in CMake: a program, perhaps with arguments, such as `ccache g++`.
+  const [named, ...flags] = (variables['CXX'] ?? '').split(' ').filter((word) => word !== '');
   const names = named ? [named] : ['c++', 'g++', 'clang++'];
   const path = names.map((name) => findProgram(name, variables)).find((found) => found);
   const hint = `Install a C++20 compiler, such as g++ 11 or newer: ${installCommand(['compiler'])}`;
@@ -59,8 +60,8 @@ function compiler(variables: Variables): BuildTool {
       : 'no c++, g++, clang++ on PATH';
     return { ...tool, isUsable: false, detail, hint };
   }
-  const [version = ''] = (outputOf(path, ['--version'], variables) ?? '').split('\n', 1);
-  const args = ['-std=c++20', '-fsyntax-only', '-x', 'c++', '-'];
+  const [version = ''] = (outputOf(path, [...flags, '--version'], variables) ?? '').split('\n', 1);
+  const args = [...flags, '-std=c++20', '-fsyntax-only', '-x', 'c++', '-'];
   const isUsable = outputOf(path, args, variables, cxx20) !== undefined;
   if (isUsable) return { ...tool, isUsable, path, detail: version };
   const detail = `${version || 'does not run'}: cannot compile C++20`;

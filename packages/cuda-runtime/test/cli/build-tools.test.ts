@@ -52,6 +52,13 @@ test('a compiler counts when it compiles C++20', () => {
   expect(find('compiler', { CXX: 'icpx' })?.detail).toBe('CXX names icpx, which is no program');
 });
 
+test('CXX may have arguments, as in CMake', () => {
+  const path = program('ccache', 'test "$1" = g++ && echo "g++ 13"');
+  const found = { isUsable: true, path, detail: 'g++ 13' };
+  expect(find('compiler', { CXX: 'ccache g++ -m64' })).toMatchObject(found);
+  expect(find('compiler', { CXX: 'ccache' })?.isUsable).toBe(false);
+});
+
 test('a compiler that fails to start is not usable', () => {
   const path = join(folder, 'c++');
   writeFileSync(path, '\x7fELF');

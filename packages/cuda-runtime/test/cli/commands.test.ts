@@ -94,7 +94,7 @@ describe('build', () => {
     const args = ['build', '--CDCRT_CUDA=OFF', '--CDCRT_SANITIZE=dirt'];
     const { status, stderr } = cli(args, { CUDA_RUNTIME_BUILD_DIR: empty });
     expect(status).toBe(1);
-    expect(stderr).toContain('CRT_SANITIZE=dirt is not one of none, address, thread, undefined');
+    expect(stderr).toContain('CRT_SANITIZE=dirt is not one of none');
     expect(stderr).toContain(join(empty, 'cuda-runtime-build.log'));
   });
 

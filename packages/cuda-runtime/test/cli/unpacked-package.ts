@@ -5,7 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'tsup';
 
 const source = fileURLToPath(new URL('../..', import.meta.url));
-const nobody = 65534;
+const nobody = { uid: 65534, gid: 65534 };
+const isRoot = process.getuid?.() === 0;
+/** Root may write everywhere, so programs run as nobody, where nobody can reach this Node. */
+const user = isRoot && spawnSync(process.execPath, ['-v'], nobody).status === 0 ? nobody : {};
+
+/** Whether what is read-only is so for the programs of an `UnpackedPackage`. */
+export const permissionsHold = !isRoot || 'uid' in user;
 
 /** How a program in the project ended. */
 export interface Ended {
@@ -61,12 +67,11 @@ export class UnpackedPackage {
 
   /** Runs Node in the project as that user. */
   node(args: readonly string[], variables: Readonly<Record<string, string>> = {}): Promise<Ended> {
-    const isRoot = process.getuid?.() === 0;
     return new Promise((resolve, reject) => {
       const child = spawn(process.execPath, args, {
         cwd: this.folder,
         env: { PATH: process.env['PATH'], ...variables },
-        ...(isRoot && { uid: nobody, gid: nobody }),
+        ...user,
       });
       let [stdout, stderr] = ['', ''];
       child.stdout.on('data', (chunk: Buffer) => (stdout += chunk));
