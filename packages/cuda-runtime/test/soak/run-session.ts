@@ -82,11 +82,14 @@ async function finish(s: Session): Promise<void> {
   await s.t.device.synchronize();
 }
 
-type Live = Readonly<Record<string, number>>;
+/** Objects alive, by kind. */
+export type Live = Readonly<Record<string, number>>;
 
-const liveOf = (t: TestRuntime): Live => t.runtime.stats().live;
+/** Those of a runtime, whatever thread made them. */
+export const liveOf = (t: TestRuntime): Live => t.runtime.stats().live;
 
-async function expectLive(t: TestRuntime, before: Live): Promise<void> {
+/** @throws Error if, after some collections, there are more than `before` */
+export async function expectLive(t: TestRuntime, before: Live): Promise<void> {
   for (let round = 0; round < 300; round += 1) {
     if (grown(liveOf(t), before).length === 0) return;
     globalThis.gc?.();

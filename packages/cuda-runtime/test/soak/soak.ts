@@ -1,6 +1,6 @@
 import { seededRandom } from '../../src/testing/index.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
-import { type Counts, runSession } from './run-session.js';
+import { type Counts, expectLive, liveOf, runSession } from './run-session.js';
 import { openRandomRuntime } from './runtimes.js';
 import type { Sample } from './samples.js';
 import { takeSample } from './samples.js';
@@ -66,6 +66,9 @@ export async function soak(
     );
   };
   while (!isDone()) {
+    // The runtime of the workers, held open to see what they leave behind.
+    const shared = await openTestRuntime({ backend, isolated: false });
+    const before = liveOf(shared);
     const beside = workers();
     beside.catch(() => undefined); // reported below
     await session(t);
@@ -74,6 +77,8 @@ export async function soak(
     await session(other);
     await other.runtime.dispose();
     await beside;
+    await expectLive(shared, before);
+    await shared.runtime.dispose();
     await collect();
     const sample = takeSample(t.runtime, elapsed(), operations);
     samples.push(sample);

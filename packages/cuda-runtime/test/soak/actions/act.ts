@@ -1,4 +1,4 @@
-import { Event } from '../../../src/index.js';
+import { type DeviceBuffer, Event, OutOfMemoryError } from '../../../src/index.js';
 import { compare, type Session } from '../session.js';
 import { slotsOf } from '../step.js';
 import { captureReplay, retireReplay } from './captured-graphs.js';
@@ -30,6 +30,7 @@ const weighted: readonly (readonly [weight: number, action: Action])[] = [
   [1, timing],
   [1, replaceStream],
   [1, forget],
+  [1, exhaust],
 ];
 
 const total = weighted.reduce((sum, [weight]) => sum + weight, 0);
@@ -147,6 +148,19 @@ function replaceStream(s: Session): void {
   for (const slot of [...s.slots, ...used]) if (slot.lastUser === old) slot.lastUser = fresh;
   s.streams.splice(s.streams.indexOf(old), 1, fresh);
   old.dispose();
+}
+
+// As much as there is, where memory is limited.
+function exhaust(s: Session): void {
+  const taken: DeviceBuffer[] = [];
+  try {
+    for (let index = 0; index < 40; index += 1) taken.push(s.t.device.alloc(1 << 18));
+  } catch (error) {
+    if (!OutOfMemoryError.isInstance(error)) throw error;
+    s.note('out of memory');
+  }
+  s.note('alloc', taken.length);
+  for (const buffer of taken) buffer.dispose();
 }
 
 // Left to the collector.
