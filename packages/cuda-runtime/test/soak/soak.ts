@@ -1,5 +1,6 @@
 import { seededRandom } from '../../src/testing/index.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
+import { runInterruptedSession } from './interrupted-session.js';
 import { type Counts, expectLive, liveOf, runSession } from './run-session.js';
 import { openRandomRuntime } from './runtimes.js';
 import type { Sample } from './samples.js';
@@ -76,6 +77,14 @@ export async function soak(
     tally.runtimes += 1;
     await session(other);
     await other.runtime.dispose();
+    if (backend === 'cpu') {
+      const faulty = await openTestRuntime({ backend, maxPending: 4096 });
+      const plan = { seed: random.integer(1, 2 ** 30), operations: sessionOperations };
+      await runInterruptedSession(faulty, { ...plan, isShared: false }, random, progress);
+      await faulty.runtime.dispose();
+      tally.runtimes += 1;
+      tally.sessions += 1;
+    }
     await beside;
     await expectLive(shared, before);
     await shared.runtime.dispose();
