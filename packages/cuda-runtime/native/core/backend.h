@@ -66,6 +66,8 @@ class Backend {
   virtual std::unique_ptr<StreamQueue> make_queue(Stream& stream) = 0;
   /// Appends to the stream. The ticket is null where the race checker has no use for it.
   virtual Ref<Ticket> enqueue(Stream& stream, Ref<Work> work) = 0;
+  /// Whether `enqueue` sets the events that a launch records; else they complete with the kernel.
+  virtual bool records_launch_events() const { return false; }
   /// Appends a point without work.
   virtual Ref<Ticket> mark(Stream& stream, const MarkRequest& request) = 0;
   /// Later work of the stream waits for the ticket.

@@ -158,6 +158,12 @@ Status launch(const LaunchRequest& request) {
   Stream& stream = *request.stream;
   Ref<Work> work;
   Status status = make_kernel(stream.runtime(), request, work);
+  const LaunchEvents& events = request.events;
+  if (status.ok() && (events.triggered || events.started)) {
+    status = check_launch_events(stream, events);
+    if (!status.ok()) return status;  // leaves a capture intact (CP07)
+    work->events = std::make_unique<LaunchEvents>(events);
+  }
   if (status.ok()) return stream.submit(std::move(work));
   if (status.fault().code != "CRT_LAUNCH_CONFIG") return status;
   // A refused launch breaks the capture it was meant for (CU20, CU21).

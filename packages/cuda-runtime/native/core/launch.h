@@ -3,6 +3,7 @@
 
 #include "core/buffer_argument.h"
 #include "core/graph/nodes/condition.h"
+#include "core/stream/launch_events.h"
 #include "core/stream/stream.h"
 
 namespace cuda_runtime::core {
@@ -20,6 +21,7 @@ struct LaunchRequest {
   LaunchConfig config;
   InlineVector<BufferArgument, 8> buffers;
   std::vector<ConditionField> conditions;  // in graphs only
+  LaunchEvents events;                     // on streams only
   const uint8_t* params = nullptr;
   uint32_t params_bytes = 0;
 };

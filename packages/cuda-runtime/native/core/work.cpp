@@ -3,7 +3,7 @@
 #include "core/graph/nodes/condition.h"
 #include "core/graph/nodes/graph_buffer.h"
 #include "core/graph/nodes/host_function.h"
-#include "core/stream/event.h"
+#include "core/stream/launch_events.h"
 
 namespace cuda_runtime::core {
 

@@ -21,6 +21,7 @@ class Event;
 class Graph;
 class GraphBuffer;
 class HostFunction;
+struct LaunchEvents;
 
 enum class WorkKind : uint8_t {
   kKernel,
@@ -85,6 +86,7 @@ struct Work : public RefCounted {
   int64_t token = 0;
   Ref<Event> event;  // kEventRecord, kEventWait
   std::vector<ConditionArgument> conditions;  // kKernel
+  std::unique_ptr<LaunchEvents> events;       // kKernel, until submitted
   Ref<HostFunction> host;                     // kHost
   Ref<Graph> child;                           // kChild
   Ref<Conditional> conditional;               // kConditional

@@ -4,6 +4,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/failure.h"
+#include "core/stream/launch_events.h"
 #include "core/stream/stream.h"
 #include "cuda/driver.h"
 #include "cuda/graph/plan.h"
@@ -112,14 +113,39 @@ Ref<Ticket> CudaBackend::enqueue(Stream& stream, Ref<Work> work) {
     read_back(stream, std::move(work));
     return nullptr;
   }
+  if (work->events != nullptr) return launch_with_events(stream, std::move(work));
   const Work& what = *work;
   queue.submit(
       {std::move(work), nullptr, nullptr, false, nullptr}, [&] { return "submitting " + what.label(); },
       [&] {
-        if (what.kind == WorkKind::kKernel) return launch_kernel(what, queue.stream());
+        if (what.kind == WorkKind::kKernel) return launch_kernel(what, queue.stream(), {});
         if (what.kind == WorkKind::kHost) return call_host(what, queue.stream());
         return move_bytes(what, what.to, what.from, queue.stream());
       });
+  return nullptr;
+}
+
+Ref<Ticket> CudaBackend::launch_with_events(Stream& stream, Ref<Work> work) {
+  const std::unique_ptr<core::LaunchEvents> events = std::move(work->events);
+  Queue& queue = queue_of(stream);
+  const auto mark_for = [&](const Ref<core::Event>& event) {
+    return event ? core::make_ref<Mark>(device_, false) : Ref<Mark>();
+  };
+  const Ref<Mark> triggered = mark_for(events->triggered);
+  const Ref<Mark> started = mark_for(events->started);
+  const LaunchMarks marks{triggered ? triggered->event() : nullptr, events->at_block_start,
+                          started ? started->event() : nullptr};
+  const Work& what = *work;
+  queue.submit(
+      {std::move(work), nullptr, nullptr, false, nullptr}, [&] { return "submitting " + what.label(); },
+      [&] { return launch_kernel(what, queue.stream(), marks); });
+  const auto publish = [&](const Ref<core::Event>& event, const Ref<Mark>& mark) {
+    if (!event) return;
+    core::set_launch_event(*event, mark);
+    device_.waiter().watch(mark);
+  };
+  publish(events->triggered, triggered);
+  publish(events->started, started);
   return nullptr;
 }
 
@@ -221,7 +247,16 @@ void CudaBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string&,
 Status CudaBackend::stage(uint64_t bytes, std::unique_ptr<core::StagedBytes>& staged) {
   if (device_.is_lost()) return device_.lost_status();
   device_.make_current();
-  return device_.staging().take(bytes, staged);
+  Status status = device_.staging().take(bytes, staged);
+  if (status.ok() || status.fault().code != "CRT_QUEUE_FULL") return status;
+  // Transfers that are over hold their memory until the waiter has seen it.
+  const int64_t end = core::now_ns() + kYieldNs;
+  while (!status.ok() && core::now_ns() < end) {
+    device_.waiter().hurry();
+    sched_yield();
+    status = device_.staging().take(bytes, staged);
+  }
+  return status;
 }
 
 // ---- modules and graphs -------------------------------------------------------------------------

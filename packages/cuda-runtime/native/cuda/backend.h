@@ -24,6 +24,7 @@ class CudaBackend : public core::Backend {
   core::PriorityRange priority_range() const override;
   std::unique_ptr<core::StreamQueue> make_queue(core::Stream& stream) override;
   core::Ref<core::Ticket> enqueue(core::Stream& stream, core::Ref<core::Work> work) override;
+  bool records_launch_events() const override { return true; }
   core::Ref<core::Ticket> mark(core::Stream& stream, const core::MarkRequest& request) override;
   void wait(core::Stream& stream, core::Ticket& ticket) override;
   core::Ref<core::Ticket> tail(core::Stream& stream) override;
@@ -55,6 +56,7 @@ class CudaBackend : public core::Backend {
   core::Ref<core::Ticket> launch(core::Stream& stream, core::Exec& exec) override;
 
  private:
+  core::Ref<core::Ticket> launch_with_events(core::Stream& stream, core::Ref<core::Work> work);
   void read_back(core::Stream& stream, core::Ref<core::Work> work);
 
   Device& device_;

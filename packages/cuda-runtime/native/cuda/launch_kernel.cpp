@@ -41,7 +41,7 @@ const DriverCalls& driver() {
 // The two libraries number errors alike.
 cudaError_t as_error(CUresult result) { return static_cast<cudaError_t>(result); }
 
-void add(LaunchAttributes& attributes, CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
+void append(LaunchAttributes& attributes, CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
   attributes.values[attributes.count].id = id;
   attributes.values[attributes.count++].value = value;
 }
@@ -52,19 +52,31 @@ LaunchAttributes::LaunchAttributes(const core::LaunchConfig& config, bool with_p
   CUlaunchAttributeValue value{};
   if (with_programmatic && (config.flags & core::kProgrammatic) != 0) {
     value.programmaticStreamSerializationAllowed = 1;
-    add(*this, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, value);
+    append(*this, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, value);
   }
   if ((config.flags & core::kClusterGiven) != 0) {
     value.clusterDim = {config.cluster.x, config.cluster.y, config.cluster.z};
-    add(*this, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value);
+    append(*this, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, value);
   }
   if ((config.flags & core::kCooperative) != 0) {
     value.cooperative = 1;
-    add(*this, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value);
+    append(*this, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, value);
   }
   if ((config.flags & core::kPriorityGiven) != 0) {
     value.priority = config.priority;
-    add(*this, CU_LAUNCH_ATTRIBUTE_PRIORITY, value);
+    append(*this, CU_LAUNCH_ATTRIBUTE_PRIORITY, value);
+  }
+}
+
+void LaunchAttributes::add(const LaunchMarks& marks) {
+  CUlaunchAttributeValue value{};
+  if (marks.triggered != nullptr) {
+    value.programmaticEvent = {marks.triggered, 0, marks.at_block_start ? 1 : 0};
+    append(*this, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, value);
+  }
+  if (marks.started != nullptr) {
+    value.launchCompletionEvent = {marks.started, 0};
+    append(*this, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, value);
   }
 }
 
@@ -74,8 +86,9 @@ Status function_of(cudaKernel_t kernel, CUfunction& function) {
   return to_status(as_error(result), "finding a kernel's function");
 }
 
-cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream) {
+cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream, const LaunchMarks& marks) {
   LaunchAttributes attributes(work.config, true);
+  attributes.add(marks);
   CUlaunchConfig config{};
   config.gridDimX = work.config.grid.x;
   config.gridDimY = work.config.grid.y;

@@ -9,10 +9,18 @@
 
 namespace cuda_runtime::cuda {
 
+/// Events that a launch records itself, or null.
+struct LaunchMarks {
+  cudaEvent_t triggered = nullptr;
+  bool at_block_start = false;
+  cudaEvent_t started = nullptr;
+};
+
 /// The launch attributes of a configuration; `values` has room for all of them.
 struct LaunchAttributes {
   explicit LaunchAttributes(const core::LaunchConfig& config, bool with_programmatic);
-  CUlaunchAttribute values[4];
+  void add(const LaunchMarks& marks);
+  CUlaunchAttribute values[6];
   unsigned count = 0;
 };
 
@@ -20,7 +28,7 @@ struct LaunchAttributes {
 core::Status function_of(cudaKernel_t kernel, CUfunction& function);
 
 /// Starts the kernel. `params` is its parameter struct, read before the return.
-cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream);
+cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream, const LaunchMarks& marks);
 
 /// Runs the work's host function on the driver's callback thread, in stream order. The work must live
 /// until then.

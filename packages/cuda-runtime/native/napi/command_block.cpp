@@ -12,6 +12,8 @@ constexpr uint32_t kCluster = 8;
 constexpr uint32_t kPriority = 11;
 constexpr uint32_t kBufferCount = 12;
 constexpr uint32_t kParamsBytes = 13;
+constexpr uint32_t kTriggeredEvent = 14;
+constexpr uint32_t kStartedEvent = 15;
 constexpr uint32_t kBuffers = 16;
 constexpr uint32_t kBufferWords = 6;
 constexpr uint32_t kBlockWords = 65'536 / 4;
@@ -29,6 +31,12 @@ core::LaunchConfig read_config(const uint32_t* block) {
   config.cluster = dims(block + kCluster);
   config.priority = static_cast<int32_t>(block[kPriority]);
   return config;
+}
+
+constexpr uint32_t kAtBlockStart = 16;  // a flag
+
+core::Ref<core::Event> read_event(const Arguments& in, uint32_t handle) {
+  return handle != 0 ? in.named<core::Event>(handle) : core::Ref<core::Event>();
 }
 
 bool is_kind(uint32_t handle, core::Kind kind) {
@@ -69,6 +77,10 @@ core::LaunchRequest read_launch(const Arguments& in, size_t kernel) {
   request.conditions = std::move(command.conditions);
   request.params = command.params;
   request.params_bytes = command.params_bytes;
+  const uint32_t* block = in.environment().block;
+  request.events.triggered = read_event(in, block[kTriggeredEvent]);
+  request.events.started = read_event(in, block[kStartedEvent]);
+  request.events.at_block_start = (block[kFlags] & kAtBlockStart) != 0;
   return request;
 }
 

@@ -4,10 +4,17 @@ import { LaunchConfigError } from '../errors/launch-config-error.js';
 import type { DeviceLimits } from '../limits.js';
 import { commandLayout } from '../native/binding.js';
 import type { CommandBlock } from '../native/command-block.js';
+import { Event } from '../stream/event.js';
 import type { KernelAttributes } from './kernel-attributes.js';
 import type { Dim3, LaunchConfig } from './launch-config.js';
 
-const flags = { programmatic: 1, cooperative: 2, cluster: 4, priority: 8 } as const;
+const flags = {
+  programmatic: 1,
+  cooperative: 2,
+  cluster: 4,
+  priority: 8,
+  eventAtBlockStart: 16,
+} as const;
 const portableCluster = 8;
 // What CUDA answers to the same launch.
 const invalidValue = 1;
@@ -43,7 +50,7 @@ export function encodeConfig(
 }
 
 function encodeFlags(words: Int32Array, config: LaunchConfig, kernel: KernelAttributes): number {
-  let bits = 0;
+  let bits = encodeEvents(words, config.programmatic);
   if (config.programmatic?.serialize) {
     if (!kernel.pdl.waits) {
       throw refuse(
@@ -65,6 +72,28 @@ function encodeFlags(words: Int32Array, config: LaunchConfig, kernel: KernelAttr
     bits |= flags.priority;
   }
   return bits;
+}
+
+function encodeEvents(words: Int32Array, programmatic: LaunchConfig['programmatic']): number {
+  words[commandLayout.triggeredEvent] = 0;
+  words[commandLayout.startedEvent] = 0;
+  if (programmatic === undefined) return 0;
+  const { event, completionEvent, eventAtBlockStart = false } = programmatic;
+  if (event !== undefined) {
+    words[commandLayout.triggeredEvent] = eventHandle('programmatic.event', event);
+  }
+  if (completionEvent !== undefined) {
+    words[commandLayout.startedEvent] = eventHandle(
+      'programmatic.completionEvent',
+      completionEvent,
+    );
+  }
+  return eventAtBlockStart ? flags.eventAtBlockStart : 0;
+}
+
+function eventHandle(argument: string, event: Event): number {
+  if (!(event instanceof Event)) throw wrongKind('stream.launch', argument, event, 'an event');
+  return event.use('stream.launch');
 }
 
 function encodeCluster(words: Int32Array, cluster: Dim3): void {

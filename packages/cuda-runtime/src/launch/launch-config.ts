@@ -1,3 +1,5 @@
+import type { Event } from '../stream/event.js';
+
 /** Sizes in x, y, z; what is missing is 1. */
 export type Dim3 =
   | readonly [x: number, y?: number, z?: number]
@@ -21,5 +23,14 @@ export interface LaunchConfig {
   readonly programmatic?: {
     /** May start before its predecessor in the stream ends; the kernel waits itself. */
     readonly serialize?: boolean;
+    /**
+     * Recorded when all blocks have triggered or ended, so that a kernel on another stream may start
+     * then: it must wait on the device. Without timing. On the CPU, outside graphs, when the kernel ends.
+     */
+    readonly event?: Event;
+    /** Records `event` when the blocks begin instead. */
+    readonly eventAtBlockStart?: boolean;
+    /** Recorded when all blocks have begun; orders no memory. Without timing. */
+    readonly completionEvent?: Event;
   };
 }

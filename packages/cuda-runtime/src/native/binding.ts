@@ -46,7 +46,8 @@ export type NativeCaptureStatus = 0 | 1 | 2;
  * Little-endian 32-bit words:
  * 0–2 grid, 3–5 block, 6 shared bytes, 7 flags (1 = programmatic serialize, 2 = cooperative,
  * 4 = cluster given, 8 = priority given), 8–10 cluster, 11 priority, 12 buffer count, 13 bytes of the
- * parameter block; from word 16 six words a buffer or condition argument (handle, field index, byte offset low,
+ * parameter block, 14 handle of the event that is recorded at the trigger, 15 of the one when all
+ * blocks have begun (0 = none); from word 16 six words a buffer or condition argument (handle, field index, byte offset low,
  * high, extent in bytes low, high: the range that the tensor spans, for checks and the race checker);
  * then, 8-byte aligned, the parameter block with zeros where pointers go.
  */
@@ -60,6 +61,8 @@ export const commandLayout = {
   priority: 11,
   bufferCount: 12,
   paramsBytes: 13,
+  triggeredEvent: 14,
+  startedEvent: 15,
   buffers: 16,
   bufferWords: 6,
 } as const;

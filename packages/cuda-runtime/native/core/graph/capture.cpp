@@ -4,6 +4,7 @@
 
 #include "core/graph/build/builder.h"
 #include "core/runtime.h"
+#include "core/stream/launch_events.h"
 #include "core/stream/stream.h"
 
 namespace cuda_runtime::core {
@@ -138,8 +139,25 @@ void merge_frontier(Stream& stream, const Frontier& snapshot) {
     const auto known =
         std::find_if(stream.frontier.begin(), stream.frontier.end(),
                      [&](const GraphDependency& other) { return other.node == dependency.node; });
-    if (known == stream.frontier.end()) stream.frontier.push_back(dependency);
+    if (known == stream.frontier.end()) {
+      stream.frontier.push_back(dependency);
+    } else if (dependency.port == EdgePort::kCompletion) {
+      *known = dependency;  // waits for more than any other port
+    }
   }
+}
+
+/// Only a kernel can wait for a trigger: elsewhere the order would be lost (CP05).
+Status check_ports(Stream& stream, const Work& work) {
+  if (work.kind == WorkKind::kKernel) return {};
+  for (const GraphDependency& dependency : stream.frontier) {
+    if (dependency.type != EdgeType::kProgrammatic) continue;
+    return Status::argument("a " + work.label() +
+                                " cannot wait for a programmatic event, it has nothing to wait with",
+                            "Wait for the kernel with `waitStream`, or let a kernel follow")
+        .on_stream(stream.display_name());
+  }
+  return {};
 }
 
 Status add_node(Stream& stream, Ref<Work> work) {
@@ -147,6 +165,8 @@ Status add_node(Stream& stream, Ref<Work> work) {
   if (sequence.state != CaptureState::kActive) return invalidated(stream, sequence);
   Status status = check_work(*sequence.graph, *work);
   if (!status.ok()) return std::move(status).on_stream(stream.display_name());
+  status = check_ports(stream, *work);
+  if (!status.ok()) return status;
   GraphNode node;
   node.stream_name = stream.display_name();
   node.stream_id = stream.id();
@@ -155,15 +175,18 @@ Status add_node(Stream& stream, Ref<Work> work) {
   // A programmatic edge needs a kernel at both ends and no second predecessor (CP01–CP03).
   const bool programmatic =
       work->is_programmatic() && stream.frontier.size() == 1 &&
+      stream.frontier[0].port == EdgePort::kCompletion &&
       sequence.graph->nodes()[stream.frontier[0].node].work->kind == WorkKind::kKernel;
   if (programmatic) {
     node.dependencies[0].type = EdgeType::kProgrammatic;
     node.dependencies[0].port = EdgePort::kProgrammatic;
   }
+  const std::unique_ptr<LaunchEvents> events = std::move(work->events);
   node.work = std::move(work);
   stream.frontier.reserve(1);  // so that nothing can fail once the node is there
   const uint32_t index = sequence.graph->add(std::move(node));
   stream.frontier.assign(1, GraphDependency{index, EdgeType::kFull});
+  if (events != nullptr) capture_launch_events(stream, index, *events);
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include "core/graph/nodes/condition.h"
 #include "core/graph/nodes/host_function.h"
 #include "core/runtime.h"
+#include "core/stream/launch_events.h"
 
 namespace cuda_runtime::core {
 namespace {
@@ -60,8 +61,21 @@ Status Stream::submit(Ref<Work> work) {
   if (!status.ok()) return status;
   if (capture) return add_node(*this, std::move(work));
   if (!work->conditions.empty()) return condition_outside_graph(*this);
+  std::unique_ptr<LaunchEvents> events;
+  if (work->events != nullptr && !backend().records_launch_events()) {
+    events = std::move(work->events);
+  }
+  const auto mark_events = [&] {
+    if (events == nullptr) return;
+    for (const Ref<Event>& event : {events->triggered, events->started}) {
+      if (!event) continue;
+      set_launch_event(*event, backend().mark(*this, {}));
+      runtime_->races().marked(*this, *event->ticket);
+    }
+  };
   if (!runtime_->orders_host()) {
     enqueue(std::move(work));
+    mark_events();
     return {};
   }
   const Ref<Work> kept = work;
@@ -69,6 +83,7 @@ Status Stream::submit(Ref<Work> work) {
   runtime_->races().submitted(*this, *kept, *ticket);
   // In time even if the work is over: completions are delivered on this thread, later.
   if (kept->sink) kept->sink->expect(kept->token, runtime_, ticket);
+  mark_events();
   return {};
 }
 
