@@ -151,6 +151,23 @@ onEachBackend((backend) => {
       await s.synchronize();
     });
 
+    test('a read into pinned memory goes there, whichever part of it', async () => {
+      const host = await t.device.allocHost(64);
+      const other = await openTestRuntime({ backend });
+      const foreign = await other.device.allocHost(64);
+      const y = Tensor.allocate(t.device, [4], 'i32', { stream: s });
+      s.write(y, Int32Array.of(1, 2, 3, 4));
+      for (const { buffer } of [host, foreign]) {
+        await s.read(y, new Int32Array(buffer, 16, 4));
+        expect([...new Int32Array(buffer, 16, 4)]).toEqual([1, 2, 3, 4]);
+        expect(new Int32Array(buffer)[8]).not.toBe(1);
+      }
+      const reading = s.read(y, new Int32Array(host.buffer, 0, 4));
+      host.dispose();
+      await expect(reading).rejects.toThrow(/resized|detached/);
+      await other.runtime.dispose();
+    });
+
     test('L14: pinned memory is detached', async () => {
       const host = await t.device.allocHost(64);
       const view = new Uint8Array(host.buffer);

@@ -1,8 +1,11 @@
 import type { DeviceBuffer, Memory, Stream, Tensor } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
+import { fromNative } from '../errors/from-native.js';
+import { HostBuffer } from '../memory/host-buffer.js';
 import { bytesOf, viewBytes } from '../memory/host-copy.js';
-import { placeOf } from '../memory/place.js';
+import { type Place, placeOf } from '../memory/place.js';
 import { copyRange, fillRange } from '../memory/ranges.js';
+import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 
@@ -39,7 +42,10 @@ export function write(
   guarded(() => environment().binding.write(handle, to.handle, to.offset, bytesOf(source)));
 }
 
-/** `stream.read`. A tensor gives exactly its bytes, a buffer as many as `destination` takes. */
+/**
+ * `stream.read`. A tensor gives exactly its bytes, a buffer as many as `destination` takes. Bytes for
+ * pinned memory go there directly, others through memory of the runtime.
+ */
 export async function read(
   stream: Stream,
   source: Tensor | DeviceBuffer,
@@ -51,8 +57,13 @@ export async function read(
   checkSize(api, 'destination', bytes, 'source', source, from.bytes);
   const handle = stream.submit(api);
   const { binding, completions } = environment();
+  const host = HostBuffer.owning(destination.buffer);
   let staged = 0;
   await completions.wait((token) => {
+    if (host !== undefined && copyToHost(stream, handle, host, destination, from)) {
+      guarded(() => binding.streamSynchronize(handle, token));
+      return;
+    }
     staged = token;
     guarded(() => binding.read(handle, from.handle, from.offset, bytes, token));
   });
@@ -60,9 +71,36 @@ export async function read(
     const detail = '`destination` was resized while the copy was under way';
     throw new ArgumentError({ api, detail });
   }
-  guarded(() => binding.takeStaged(staged, bytesOf(destination)));
+  if (staged !== 0) guarded(() => binding.takeStaged(staged, bytesOf(destination)));
   stream.runtime.checkRaces();
 }
+
+// False where the bytes have to be staged: the memory is another runtime's, or the stream is captured,
+// which is refused there.
+function copyToHost(
+  stream: Stream,
+  handle: Handle,
+  host: HostBuffer,
+  destination: ArrayBufferView,
+  from: Place,
+): boolean {
+  if (stream.captureStatus !== 'none') return false;
+  const { byteOffset, byteLength } = destination;
+  const to = host.use('stream.read');
+  try {
+    environment().binding.copy(handle, to, byteOffset, from.handle, from.offset, byteLength);
+    return true;
+  } catch (error) {
+    if (isMismatch(error)) return false;
+    throw fromNative(error);
+  }
+}
+
+function isMismatch(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && Reflect.get(error, 'code') === mismatch;
+}
+
+const mismatch = 'CRT_BACKEND_MISMATCH';
 
 function checkSize(
   api: string,
