@@ -1,4 +1,4 @@
-import type { Stream } from '../../../src/index.js';
+import type { LaunchConfig, Stream } from '../../../src/index.js';
 import { zeros } from '../../makers/test-kernels.js';
 import { edgesOf, type Scene } from '../scene.js';
 import type { Programs } from './program.js';
@@ -28,6 +28,37 @@ export const programmatic: Programs = {
     second(s.s1);
     if (s.is('after')) s.s1.fill(x, 0);
     putEnd(s);
+  },
+  CP04(s) {
+    const { first, second } = kernels(s);
+    s.begin();
+    const event = s.test.device.createEvent();
+    first(s.s1, { event });
+    s.s2.wait(event);
+    second(s.s2);
+    s.s1.waitStream(s.s2);
+    putEnd(s);
+  },
+  CP06(s) {
+    const { first } = kernels(s);
+    s.begin();
+    const completionEvent = s.test.device.createEvent();
+    first(s.s1, { completionEvent });
+    s.s2.wait(completionEvent);
+    s.k(s.s2);
+    s.s1.waitStream(s.s2);
+    putEnd(s);
+  },
+  CP07(s) {
+    const { first } = kernels(s);
+    s.begin();
+    const event = s.test.device.createEvent({ timing: true });
+    s.put(
+      'call',
+      s.number(() => first(s.s1, { event })),
+    );
+    s.put('after', s.status());
+    s.put('end', s.end());
   },
   CP08(s) {
     const { graph, a, b, fill } = loose(s);
@@ -70,8 +101,8 @@ function kernels(s: Scene) {
   const [x, y] = [zeros(s.test, s.s1, 1), zeros(s.test, s.s1, 1)];
   const { pdl_first: a, pdl_second: b } = s.test.kernels;
   const params = { x, y, started_early: null, value: 1, microseconds: 0 };
-  const first = (stream: Stream) =>
-    stream.launch(a, { grid: [1], block: [1] }, { ...params, x: y, y: x });
+  const first = (stream: Stream, programmatic: LaunchConfig['programmatic'] = {}) =>
+    stream.launch(a, { grid: [1], block: [1], programmatic }, { ...params, x: y, y: x });
   const second = (stream: Stream) => {
     const config = { grid: [1], block: [1], programmatic: { serialize: true } } as const;
     stream.launch(b, config, params);
