@@ -69,10 +69,11 @@ onEachBackend((backend) => {
     await thread.get('possess', 2);
     const flag = spin(t, stream, 150);
     const told = new Promise<void>((resolve) => stream.notify(resolve));
-    const waits = [stream.synchronize(), stream.record().done(), told];
+    const event = stream.record();
+    const waits = [stream.synchronize(), event.done(), told];
     await thread.terminate();
     await Promise.all(waits);
-    for (const object of [flag, stream]) object.dispose();
+    for (const object of [event, flag, stream]) object.dispose();
     await isEmptyAgain(before);
   });
 
