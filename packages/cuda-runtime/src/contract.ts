@@ -5,6 +5,7 @@
  * a promise (specification 2).
  */
 import type { DType } from './dtype.js';
+import type { DeviceLostError } from './errors/device-lost-error.js';
 import type { CaptureMode } from './graph/capture-mode.js';
 import type { Condition } from './graph/condition.js';
 import type { UpdateReport } from './graph/exec/update-report.js';
@@ -387,6 +388,8 @@ export interface Runtime extends AsyncDisposable {
   stats(): RuntimeStats;
   /** @throws RaceError if the CPU backend's checker found any since the last call */
   checkRaces(): void;
+  /** Calls it once when the device is lost (docs/threads.md). @returns removes the listener */
+  onDeviceLost(listener: (error: DeviceLostError) => void): () => void;
   /** Gives back one `open`; the last one ends the runtime. */
   dispose(): Promise<void>;
   /** @internal */

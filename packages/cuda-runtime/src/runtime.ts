@@ -4,6 +4,7 @@ import { NativeDevice } from './device.js';
 import { parseDeviceInfo } from './device-info.js';
 import { ArgumentError } from './errors/argument-error.js';
 import { describeValue } from './errors/describe-value.js';
+import type { DeviceLostError } from './errors/device-lost-error.js';
 import { DisposedError } from './errors/disposed-error.js';
 import { RaceError } from './errors/race-error.js';
 import { checkSource } from './launch/find-artefacts.js';
@@ -18,6 +19,7 @@ import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { QueueOptions } from './stream/pending-limit.js';
 import { NativeStream } from './stream/stream.js';
 import { NamedStreams } from './stream/stream-registry.js';
+import { LossListeners } from './threads/loss-listeners.js';
 import { notCloneable } from './threads/not-cloneable.js';
 import { noteClosed, noteOpened } from './threads/open-runtimes.js';
 import { hostRange, wantsHostRanges } from './trace/host-ranges.js';
@@ -46,6 +48,7 @@ export class NativeRuntime implements Runtime {
   readonly #current: Stream[] = [];
   readonly #main = new Map<Device, Stream>();
   readonly #checksRaces: boolean;
+  readonly #loss = new LossListeners();
   #handle: Handle;
   #captureModes = 0;
 
@@ -171,12 +174,19 @@ export class NativeRuntime implements Runtime {
     });
   }
 
+  onDeviceLost(listener: (error: DeviceLostError) => void): () => void {
+    const api = 'runtime.onDeviceLost';
+    checkFunction(api, 'listener', listener);
+    return this.#loss.add(listener, this.use(api));
+  }
+
   async dispose(): Promise<void> {
     if (this.#handle === 0 || !this.#origin.giveBack()) return;
     const handle = this.#handle;
     this.#handle = 0;
     this.trace.release();
     noteClosed(this);
+    this.#loss.end();
     for (const module of this.#modules.values()) module.release();
     for (const device of this.devices) device.release();
     guarded(() => environment().binding.closeRuntime(handle));

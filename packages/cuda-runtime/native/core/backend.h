@@ -8,6 +8,7 @@
 
 #include "core/base/json.h"
 #include "core/base/status.h"
+#include "core/check/device_loss.h"
 #include "core/graph/graph.h"
 #include "core/memory/staging.h"
 #include "core/module.h"
@@ -86,6 +87,8 @@ class Backend {
   virtual void notify(Ticket& ticket, const MarkRequest& request) = 0;
   /// Blocks; false when the time is over. timeout_ms < 0 = for ever.
   virtual bool wait_blocking(Ticket& ticket, int64_t timeout_ms) = 0;
+  /// Whether the device is lost, and who is told.
+  virtual DeviceLoss& device_loss() = 0;
   /// A failure of finished work that nobody was told of yet.
   virtual Status take_fault() = 0;
   /// `CRT_DEVICE_LOST` once the device is lost.

@@ -33,6 +33,7 @@ class CpuBackend : public core::Backend {
   bool traces_itself() const override { return true; }
   void notify(core::Ticket& ticket, const core::MarkRequest& request) override;
   bool wait_blocking(core::Ticket& ticket, int64_t timeout_ms) override;
+  core::DeviceLoss& device_loss() override { return scheduler_->faults().loss(); }
   core::Status take_fault() override;
   core::Status loss() const override;
   bool poll(core::Ticket& ticket) override;

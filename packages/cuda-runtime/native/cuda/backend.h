@@ -33,6 +33,7 @@ class CudaBackend : public core::Backend {
   double elapsed_ms(core::Ticket& start, core::Ticket& end) override;
   void notify(core::Ticket& ticket, const core::MarkRequest& request) override;
   bool wait_blocking(core::Ticket& ticket, int64_t timeout_ms) override;
+  core::DeviceLoss& device_loss() override { return device_.loss(); }
   core::Status take_fault() override;
   core::Status loss() const override;
 

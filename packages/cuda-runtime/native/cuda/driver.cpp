@@ -58,6 +58,11 @@ Status to_status(cudaError_t error, const std::string& what) {
   return Status::error("CRT_DRIVER", error, detail, "Look the number up in the CUDA reference");
 }
 
+void relax_thread() noexcept {
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  cudaThreadExchangeStreamCaptureMode(&mode);
+}
+
 void check(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw core::StatusException(to_status(error, what));
 }

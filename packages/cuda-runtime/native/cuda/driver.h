@@ -22,6 +22,9 @@ bool is_unloading(cudaError_t error);
 /// Success, or what the driver refused: `what` says what was tried, "launching kernel add".
 core::Status to_status(cudaError_t error, const std::string& what);
 
+/// From now on nothing that this thread does breaks a capture of somebody else in the process (CT03).
+void relax_thread() noexcept;
+
 /// Throws a StatusException unless the driver agreed.
 void check(cudaError_t error, const char* what);
 

@@ -204,6 +204,7 @@ void Environment::end() {
   tasks->close();
   try {
     for (const core::Ref<core::Runtime>& runtime : runtimes) {
+      runtime->backend().device_loss().forget(*completions);
       core::LockGuard lock(runtime->mutex());
       core::abort_captures_of_thread(*runtime, thread_);
     }

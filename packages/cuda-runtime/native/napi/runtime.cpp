@@ -142,6 +142,18 @@ Napi::Value nvtx_pop(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+Napi::Value watch_loss(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  in.record<Runtime>(0)->backend().device_loss().watch(in.sink(), in.integer(1, "token"));
+  return in.undefined();
+}
+
+Napi::Value check_loss(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  in.finish(in.record<Runtime>(0)->backend().device_loss().status());
+  return in.undefined();
+}
+
 Napi::Value take_races(const Napi::CallbackInfo& info) {
   Arguments in(info);
   return in.text(in.record<Runtime>(0)->races().take());
@@ -178,6 +190,8 @@ void export_runtime(Napi::Object& exports) {
   add_method<nvtx_push>(exports, "nvtxPush", "nvtx.range");
   add_method<nvtx_pop>(exports, "nvtxPop", "nvtx.range");
   add_method<inject_fault>(exports, "injectFault", "injectFaults");
+  add_method<watch_loss>(exports, "watchLoss", "runtime.onDeviceLost");
+  add_method<check_loss>(exports, "checkLoss", "runtime.onDeviceLost");
   add_method<take_races>(exports, "takeRaces", "runtime.races");
 }
 

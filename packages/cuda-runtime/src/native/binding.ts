@@ -305,6 +305,10 @@ export interface NativeBinding {
   nvtxPop(): void;
   /** Adds a fault that a test wants; `rule` is JSON of `NativeFaultRule`. CPU backend only. */
   injectFault(runtime: Handle, rule: string): void;
+  /** Posts `token` with the fault when the device is lost, at once if it is. */
+  watchLoss(runtime: Handle, token: number): void;
+  /** Throws what every call on a lost device throws. */
+  checkLoss(runtime: Handle): void;
   /** JSON array of races found by the checker since the last call. */
   takeRaces(runtime: Handle): string;
 }

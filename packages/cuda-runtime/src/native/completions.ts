@@ -6,6 +6,7 @@ type Settle = (error: unknown) => void;
 export class Completions {
   readonly #waiting = new Map<number, Settle>();
   readonly #notified = new Map<number, () => void>();
+  readonly #watched = new Map<number, (error: unknown) => void>();
   readonly #keepAlive: (on: boolean) => void;
   #next = 1;
   #dropped = 0;
@@ -74,9 +75,17 @@ export class Completions {
     return token;
   }
 
-  /** Forgets a callback registered with `notify`. */
+  /** Registers who is told once of a failure; holds nothing. */
+  watch(callback: (error: unknown) => void): number {
+    const token = this.#token();
+    this.#watched.set(token, callback);
+    return token;
+  }
+
+  /** Forgets a callback registered with `notify` or `watch`. */
   cancel(token: number): void {
     this.#notified.delete(token);
+    this.#watched.delete(token);
   }
 
   /** The addon calls this on the JS thread; a token is settled at most once. */
@@ -85,6 +94,12 @@ export class Completions {
     if (settle) {
       this.#forget(token);
       settle(status === '' ? undefined : fromCompletion(status));
+      return;
+    }
+    const watching = this.#watched.get(token);
+    if (watching) {
+      this.cancel(token);
+      watching(fromCompletion(status));
       return;
     }
     const callback = this.#notified.get(token);

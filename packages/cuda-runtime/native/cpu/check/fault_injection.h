@@ -29,6 +29,7 @@ class FaultInjection {
   /// Whether a wake-up of waiting threads is to be left out.
   bool drops_wakeup();
   const core::DeviceLoss& loss() const { return loss_; }
+  core::DeviceLoss& loss() { return loss_; }
 
  private:
   struct Rule {

@@ -28,7 +28,7 @@ thread_local int current_device = -1;
 }  // namespace
 
 Device::Device(int ordinal)
-    : ordinal_(ordinal), reaper_(ordinal), staging_(reaper_), waiter_(*this) {}
+    : ordinal_(ordinal), reaper_(ordinal, loss_), staging_(reaper_), waiter_(*this) {}
 
 Device::~Device() = default;  // of one that could not be opened
 
@@ -153,32 +153,22 @@ Status Device::read_back(void* to, const void* from, size_t bytes) {
 
 void Device::lose(cudaError_t error, const std::string& what) noexcept {
   cudaGetLastError();
-  LockGuard lock(lost_mutex_);
-  if (lost_.load() != 0) return;
+  std::string detail;
   try {
-    lost_detail_ = "the device is lost, seen while " + what + ": " +
-                   std::string(cudaGetErrorString(error)) + " [" + error_text(error) + "]";
+    detail = "the device is lost, seen while " + what + ": " +
+             std::string(cudaGetErrorString(error)) + " [" + error_text(error) + "]";
   } catch (const std::bad_alloc&) {
     // The number alone then.
   }
-  lost_.store(error, std::memory_order_release);
+  loss_.lose(error, std::move(detail));
 }
 
 void Device::note_last_good(const std::string& kernel) noexcept {
-  LockGuard lock(lost_mutex_);
-  if (lost_detail_.find("ended well") != std::string::npos) return;
   try {
-    lost_detail_ += "; kernel " + kernel + " is the last that is known to have ended well";
+    loss_.note("kernel " + kernel + " is the last that is known to have ended well");
   } catch (const std::bad_alloc&) {
     // Less to tell.
   }
-}
-
-Status Device::lost_status() const {
-  LockGuard lock(lost_mutex_);
-  return Status::error("CRT_DEVICE_LOST", lost_.load(),
-                       lost_detail_.empty() ? "the device is lost" : lost_detail_,
-                       "Restart the process; every later call on the device fails the same way");
 }
 
 void Device::require() const {

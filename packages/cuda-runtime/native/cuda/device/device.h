@@ -10,6 +10,7 @@
 
 #include "core/base/json.h"
 #include "core/base/status.h"
+#include "core/check/device_loss.h"
 #include "core/memory/staging.h"
 #include "cuda/device/event_pool.h"
 #include "cuda/device/reaper.h"
@@ -43,13 +44,14 @@ class Device {
   /// Copies from the device and waits; for load-time checks only.
   core::Status read_back(void* to, const void* from, size_t bytes);
 
-  bool is_lost() const { return lost_.load(std::memory_order_acquire) != 0; }
+  core::DeviceLoss& loss() { return loss_; }
+  bool is_lost() const { return loss_.is_lost(); }
   /// Notes the first error after which the device is not to be trusted.
   void lose(cudaError_t error, const std::string& what) noexcept;
   /// The last kernel of some stream that is known to have ended before the loss.
   void note_last_good(const std::string& kernel) noexcept;
   /// What every later call answers.
-  core::Status lost_status() const;
+  core::Status lost_status() const { return loss_.status(); }
   /// The same as an exception; returns when the device is fine.
   void require() const;
   /// A failed call: notes the loss when it is one.
@@ -68,15 +70,14 @@ class Device {
   int greatest_priority_ = 0;
   cudaMemPool_t pool_ = nullptr;
   cudaStream_t memory_stream_ = nullptr;
+  core::DeviceLoss loss_{
+      "Restart the process; every later call on the device fails the same way"};
   EventPool events_;
   Reaper reaper_;
   StagingPool staging_;
   Waiter waiter_;
   std::atomic<uint64_t> in_use_{0};
   std::atomic<uint64_t> peak_{0};
-  std::atomic<int> lost_{0};
-  mutable core::Mutex lost_mutex_;
-  std::string lost_detail_;
 };
 
 }  // namespace cuda_runtime::cuda

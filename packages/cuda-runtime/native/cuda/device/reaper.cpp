@@ -3,6 +3,7 @@
 #include <new>
 
 #include "core/base/failure.h"
+#include "cuda/driver.h"
 
 namespace cuda_runtime::cuda {
 
@@ -22,6 +23,7 @@ void Reaper::add(Kind kind, void* object) noexcept {
 
 void Reaper::run() noexcept {
   cudaSetDevice(device_);
+  relax_thread();
   for (;;) {
     Entry* entry = nullptr;
     {
@@ -37,8 +39,10 @@ void Reaper::run() noexcept {
   }
 }
 
-// The results do not matter: a device that is lost and a process that ends release everything.
-void Reaper::release(const Entry& entry) noexcept {
+// The results do not matter: a process that ends releases everything. A lost device is not asked at
+// all, since each call would only fail.
+void Reaper::release(const Entry& entry) const noexcept {
+  if (loss_.is_lost()) return;
   switch (entry.kind) {
     case Kind::kHost:
       cudaFreeHost(entry.object);

@@ -8,12 +8,13 @@
 #include <cstdint>
 
 #include "core/base/mutex.h"
+#include "core/check/device_loss.h"
 
 namespace cuda_runtime::cuda {
 
 class Reaper {
  public:
-  explicit Reaper(int device) : device_(device) {}
+  Reaper(int device, const core::DeviceLoss& loss) : device_(device), loss_(loss) {}
 
   // None fails: without memory for the entry the release happens at once.
   void free_host(void* data) noexcept { add(Kind::kHost, data); }
@@ -35,9 +36,10 @@ class Reaper {
 
   void add(Kind kind, void* object) noexcept;
   void run() noexcept;
-  static void release(const Entry& entry) noexcept;
+  void release(const Entry& entry) const noexcept;
 
   const int device_;
+  const core::DeviceLoss& loss_;
   core::Mutex mutex_;
   core::Condition arrived_;
   Entry* first_ = nullptr;

@@ -5,6 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/failure.h"
 #include "cuda/device/device.h"
+#include "cuda/driver.h"
 #include "cuda/queue/queue.h"
 
 namespace cuda_runtime::cuda {
@@ -55,6 +56,7 @@ void Waiter::hurry() {
 
 void Waiter::run() noexcept {
   device_.make_current();
+  relax_thread();
   uint32_t idle_rounds = 0;
   int64_t spin_until = 0;
   for (;;) {
