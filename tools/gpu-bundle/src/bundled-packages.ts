@@ -15,10 +15,12 @@ export interface BundledPackage {
 export const buildingTests: readonly string[] = [
   'packages/cuda-runtime/test/native-core.test.ts',
   'packages/cuda-runtime/test/misuse/broken-nvcc.test.ts',
+  'packages/cuda-runtime/test/cli/commands.test.ts',
+  'packages/cuda-runtime/test/cli/packed-build.test.ts',
 ];
 
 /** Only needed to build an addon. */
-const buildDependencies = new Set(['node-addon-api']);
+const buildDependencies = new Set(['node-addon-api', 'node-api-headers']);
 
 /**
  * Folder names below `packages/` that run on a GPU: a `native/cuda` folder says so. `pnpm test:gpu` and a

@@ -23,7 +23,9 @@ export async function runInterruptedSession(
   const error: unknown = await runSession(t, plan, progress).catch((thrown: unknown) => thrown);
   const code = isLost ? 'CRT_DEVICE_LOST' : 'CRT_OOM';
   if (codesOf(error).includes(code)) return progress({ [`interrupted, ${code}`]: 1 });
-  throw new Error(`${code} was injected, and the session ended in another way`, { cause: error });
+  if (error === undefined) return progress({ 'ended before its fault': 1 });
+  const ended = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  throw new Error(`${code} was injected, and the session ended with ${ended}`, { cause: error });
 }
 
 // A mistake that is refused in another way than planned has the error as its cause.
