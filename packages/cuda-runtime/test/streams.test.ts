@@ -104,6 +104,30 @@ onEachBackend((backend) => {
       expect(await readInts(b, y)).toEqual([300]);
     });
 
+    test('a stream without work of its own passes on what it waits for', async () => {
+      const c = t.device.createStream({ name: 'c' });
+      const done = spin(t, a, 60);
+      b.waitStream(a);
+      expect(b.isIdle()).toBe(false);
+      c.waitStream(b);
+      await c.synchronize();
+      expect(a.isIdle()).toBe(true);
+      expect(await readInts(c, done)).toEqual([1]);
+    });
+
+    test('the legacy stream and blocking streams pass on what each waits for', async () => {
+      const [first, second] = [1, 2].map(() => t.device.createStream({ blocking: true }));
+      if (!first || !second) throw new Error('two streams');
+      spin(t, first, 60);
+      a.waitStream(t.device.legacyStream);
+      await a.synchronize();
+      expect(first.isIdle()).toBe(true);
+      spin(t, t.device.legacyStream, 60);
+      b.waitStream(second);
+      await b.synchronize();
+      expect(t.device.legacyStream.isIdle()).toBe(true);
+    });
+
     test('device.synchronize waits for every stream', async () => {
       const [x, y] = [spin(t, a, 20), spin(t, b, 40)];
       await t.device.synchronize();

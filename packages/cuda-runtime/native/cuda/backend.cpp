@@ -175,8 +175,11 @@ void CudaBackend::wait(Stream& stream, Ticket& ticket) {
   device_.require();
   device_.make_current();
   if (ticket.is_complete()) return;
-  check(cudaStreamWaitEvent(queue_of(stream).stream(), mark_of(ticket).event(), 0),
-        "waiting for an event");
+  Queue& queue = queue_of(stream);
+  // In flight like work: whoever waits for this stream waits for the event, too.
+  queue.submit(
+      {}, [] { return "waiting for an event"; },
+      [&] { return cudaStreamWaitEvent(queue.stream(), mark_of(ticket).event(), 0); });
 }
 
 Ref<Ticket> CudaBackend::tail(Stream& stream) {

@@ -190,13 +190,11 @@ Status Stream::wait_stream(Stream& other) {
                   "CX03");
   }
   if (runtime_->trace().is_on()) trace_point.wait(other.trace_point.sources());
-  MarkRequest plain;
-  Ref<Ticket> ticket = backend().tail(other);
-  if (runtime_->orders_host() || (ticket && other.is_legacy())) {
-    ticket = backend().mark(other, plain);
-    runtime_->races().marked(other, *ticket);
-  }
+  // The tail of the legacy stream or a blocking one does not show what these are ordered with.
+  const bool marks = runtime_->orders_host() || other.is_legacy() || other.is_blocking();
+  const Ref<Ticket> ticket = marks ? backend().mark(other, {}) : backend().tail(other);
   if (!ticket) return {};
+  if (marks) runtime_->races().marked(other, *ticket);
   backend().wait(*this, *ticket);
   runtime_->races().waited(*this, *ticket);
   return {};

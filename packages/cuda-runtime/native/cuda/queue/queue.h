@@ -16,8 +16,8 @@ namespace cuda_runtime::cuda {
 
 class Device;
 
-/// One submitted thing, a mark, or work with a mark right behind it; the queue lets go of it when the
-/// next mark is reached.
+/// One submitted thing, a mark, or work with a mark right behind it; empty for a wait. The queue lets
+/// go of it when the next mark is reached.
 struct InFlight {
   core::Ref<core::Work> work;
   core::Ref<core::Exec> exec;
