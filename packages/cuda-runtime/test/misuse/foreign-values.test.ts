@@ -146,6 +146,14 @@ describe('handles of another runtime', () => {
     expect(call).toThrow(/another runtime/);
   });
 
+  test.each(['launch', 'upload'] as const)('an executable refuses to %s there', (call) => {
+    const graph = t.device.capture(() => s.fill(y, 0), { stream: s });
+    const exec = graph.instantiateSync();
+    expect(() => exec[call](foreign)).toThrow(BackendMismatchError);
+    exec[call](s).dispose();
+    graph.dispose();
+  });
+
   test('nothing is left behind: the stream captures and the name is free', () => {
     expect(foreign.captureStatus).toBe('none');
     expect(t.runtime.streams.get('x').runtime).toBe(t.runtime);

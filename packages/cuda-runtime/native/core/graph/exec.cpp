@@ -81,15 +81,18 @@ Status Exec::instantiate(const Ref<Graph>& graph, Ref<Exec>& exec, const ExecOpt
   return status.ok() ? complete(std::move(draft), exec) : std::move(status);
 }
 
-Status Exec::launch(Stream& stream) {
+Status Exec::check_stream(const Stream& stream) const {
   Status status = check_not_in_callback();
+  if (!status.ok() || &stream.runtime() == runtime_.get()) return status;
+  return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
+                       "the graph belongs to another runtime than the stream",
+                       "Use a stream of the runtime that captured it");
+}
+
+Status Exec::launch(Stream& stream) {
+  Status status = check_stream(stream);
   if (!status.ok()) return status;
   Runtime& runtime = stream.runtime();
-  if (&runtime != runtime_.get()) {
-    return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
-                         "the graph belongs to another runtime than the stream",
-                         "Launch it on a stream of the runtime that captured it");
-  }
   LockGuard lock(runtime.mutex());
   status = check_graph_launch(stream);
   if (status.ok() && has_memory_nodes_) status = check_memory();
@@ -120,8 +123,10 @@ Status Exec::submit(Stream& stream) {
 }
 
 Status Exec::upload(Stream& stream) {
+  Status status = check_stream(stream);
+  if (!status.ok()) return status;
   LockGuard lock(runtime_->mutex());
-  Status status = check_graph_launch(stream);
+  status = check_graph_launch(stream);
   return status.ok() ? runtime_->backend().upload(stream, *this) : std::move(status);
 }
 

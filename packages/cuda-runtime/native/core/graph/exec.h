@@ -61,6 +61,7 @@ class Exec : public Record {
   void replace_graph(Ref<Graph> flat);
 
  private:
+  Status check_stream(const Stream& stream) const;
   Status submit(Stream& stream);
   Status check_memory() const;
   void note_memory() const;
