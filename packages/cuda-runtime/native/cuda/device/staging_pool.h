@@ -21,7 +21,10 @@ class StagingPool {
   /// `CRT_QUEUE_FULL` when transfers under way hold all that may be pinned.
   core::Status take(uint64_t bytes, std::unique_ptr<core::StagedBytes>& staged);
 
-  uint64_t reserved() const { return reserved_; }
+  uint64_t reserved() const {
+    core::LockGuard lock(mutex_);
+    return reserved_;
+  }
 
   /// Most pinned memory; one larger transfer may exceed it when no other is under way.
   static constexpr uint64_t kLimit = uint64_t{256} << 20;
@@ -37,7 +40,7 @@ class StagingPool {
   bool make_room(uint64_t bytes);
 
   Reaper& reaper_;
-  core::Mutex mutex_;
+  mutable core::Mutex mutex_;
   std::vector<uint8_t*> free_[kSizes];
   uint64_t reserved_ = 0;
   uint64_t in_use_ = 0;

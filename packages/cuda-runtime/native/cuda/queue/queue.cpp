@@ -134,7 +134,8 @@ void Queue::close() {
   LockGuard lock(mutex_);
   if (closed_) return;
   // Without a mark nobody would learn when the rest is over.
-  if (unmarked_ > 0 && !add_private_mark()) cudaStreamSynchronize(stream_);
+  const bool is_open = unmarked_ > 0 && !device_.is_lost();
+  if (is_open && !add_private_mark()) cudaStreamSynchronize(stream_);
   closed_ = true;
   if (owned_) device_.reaper().destroy_stream(stream_);
   stream_ = nullptr;
