@@ -140,7 +140,10 @@ export interface Stream extends TensorAllocator, Disposable {
   fill(destination: Tensor | DeviceBuffer, byte: number): this;
   /** Copies into device memory; the bytes are taken before it returns. */
   write(destination: Tensor | DeviceBuffer, source: ArrayBufferView): this;
-  /** Copies out of device memory; `destination` is filled on the JS thread, then it resolves. */
+  /**
+   * Copies out of device memory; `destination` is filled on the JS thread, then it resolves. Memory of
+   * a `HostBuffer` is filled by the device.
+   */
   read(source: Tensor | DeviceBuffer, destination: ArrayBufferView): Promise<void>;
   /** Runs a native function when this point is reached; the stream waits for it. */
   host(callback: NativeCallback): this;

@@ -34,8 +34,10 @@ export interface RuntimeStats {
   readonly guardRefusals: Readonly<Record<string, number>>;
   /** Updates of executables that were refused, by `UpdateReport.result`, e.g. `{ 2: 1 }`. */
   readonly updateFailures: Readonly<Record<string, number>>;
-  /** CPU backend: bytes of freed memory kept for the next allocation. */
+  /** Bytes of freed memory kept for the next allocation. */
   readonly bytesCached?: number;
+  /** CUDA backend: pinned memory that `write` and `read` pass through. */
+  readonly stagingBytes?: number;
   /** CPU backend: programmatic launches whose kernel never waited. */
   readonly kernelsWithoutWait?: number;
   /** CPU backend: threads that run operations. */

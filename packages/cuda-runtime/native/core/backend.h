@@ -1,5 +1,5 @@
 // Everything that a backend must offer. The core checks, names, captures and retains; a backend
-// only runs. It is filled once for the CPU (cpu/backend.cpp).
+// only runs. There are two: cpu/backend.cpp and cuda/backend.cpp.
 #pragma once
 
 #include <memory>
