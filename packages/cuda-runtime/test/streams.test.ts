@@ -118,14 +118,17 @@ onEachBackend((backend) => {
     test('the legacy stream and blocking streams pass on what each waits for', async () => {
       const [first, second] = [1, 2].map(() => t.device.createStream({ blocking: true }));
       if (!first || !second) throw new Error('two streams');
+      const { legacyStream: legacy } = t.device;
       spin(t, first, 60);
-      a.waitStream(t.device.legacyStream);
+      const firstOver = first.record();
+      a.waitStream(legacy);
       await a.synchronize();
-      expect(first.isIdle()).toBe(true);
-      spin(t, t.device.legacyStream, 60);
+      expect(firstOver.isDone()).toBe(true);
+      spin(t, legacy, 60);
+      const legacyOver = legacy.record();
       b.waitStream(second);
       await b.synchronize();
-      expect(t.device.legacyStream.isIdle()).toBe(true);
+      expect(legacyOver.isDone()).toBe(true);
     });
 
     test('device.synchronize waits for every stream', async () => {

@@ -69,6 +69,7 @@ export const callsDuringCapture: Programs = {
       : undefined;
     s.during(() => {
       if (s.is('attributes')) return kernels.add.attributes;
+      if (s.is('occupancy')) return kernels.add.occupancy(32);
       if (s.is('get kernel')) return module.kernel('test_add');
       const params = { y: y ?? null, count: 1, grain: 1 };
       return s.s1.launch(kernels.parallel, { grid: [1], block: [1] }, params);
