@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ArgumentError, LaunchConfigError } from '../src/index.js';
-import { onEachBackend } from './makers/each-backend.js';
-import { openTestRuntime, type TestRuntime } from './makers/test-kernels.js';
+import { ArgumentError, LaunchConfigError } from '../../src/index.js';
+import { onEachBackend } from '../makers/each-backend.js';
+import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
 onEachBackend((backend) => {
   let t: TestRuntime;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Event, LaunchConfigError, type Stream, type Tensor } from '../src/index.js';
-import { onEachBackend } from './makers/each-backend.js';
-import { openTestRuntime, readInts, type TestRuntime, zeros } from './makers/test-kernels.js';
+import { type Event, LaunchConfigError, type Stream, type Tensor } from '../../src/index.js';
+import { onEachBackend } from '../makers/each-backend.js';
+import { openTestRuntime, readInts, type TestRuntime, zeros } from '../makers/test-kernels.js';
 
 const one = { grid: [1], block: [1] } as const;
 
