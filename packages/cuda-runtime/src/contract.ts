@@ -140,10 +140,7 @@ export interface Stream extends TensorAllocator, Disposable {
   fill(destination: Tensor | DeviceBuffer, byte: number): this;
   /** Copies into device memory; the bytes are taken before it returns. */
   write(destination: Tensor | DeviceBuffer, source: ArrayBufferView): this;
-  /**
-   * Copies out of device memory; `destination` is filled on the JS thread, then it resolves. Memory of
-   * a `HostBuffer` is filled by the device.
-   */
+  /** Copies to `destination`: on the JS thread, but the device fills memory of a `HostBuffer`. */
   read(source: Tensor | DeviceBuffer, destination: ArrayBufferView): Promise<void>;
   /** Runs a native function when this point is reached; the stream waits for it. */
   host(callback: NativeCallback): this;
@@ -209,8 +206,9 @@ export interface Device {
    * @throws CaptureError, and whatever `record` threw
    */
   capture(record: (stream: Stream) => void, options?: CaptureOptions & OnStream): Graph;
-  /** Resolves when every stream of this device is idle. */
+  /** Resolves when every stream of this device that this thread made or imported is idle. */
   synchronize(options?: { readonly signal?: AbortSignal }): Promise<void>;
+  /** Blocks until every stream of this device is idle, also those of other threads. */
   synchronizeSync(): void;
 }
 
