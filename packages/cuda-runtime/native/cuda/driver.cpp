@@ -33,6 +33,10 @@ bool is_device_lost(cudaError_t error) {
   }
 }
 
+bool is_capture_error(cudaError_t error) {
+  return error >= cudaErrorStreamCaptureUnsupported && error <= cudaErrorStreamCaptureWrongThread;
+}
+
 bool is_unloading(cudaError_t error) { return error == cudaErrorCudartUnloading; }
 
 Status to_status(cudaError_t error, const std::string& what) {

@@ -43,6 +43,7 @@ Status CudaImage::load(Device& device, const JsonValue& manifest, const std::str
                        const std::vector<KernelLayout>& layouts,
                        std::unique_ptr<core::ModuleImage>& image) {
   device.make_current();
+  const RelaxedCapture relaxed;
   auto loaded = std::make_unique<CudaImage>(device);
   loaded->cpu_library_path_ = directory + "/" + manifest["cpu"].text();
   std::map<std::string, std::string> file_of;  // kernel → fatbin

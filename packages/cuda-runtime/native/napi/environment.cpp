@@ -37,13 +37,17 @@ void CompletionQueue::open(Napi::Env env, Napi::Function handler) {
 }
 
 void CompletionQueue::close() {
+  // Declared before the lock: what goes with them (a runtime, tickets) ends without it.
+  std::vector<Item> items;
+  decltype(staged_) staged;
+  decltype(expected_) expected;
   core::LockGuard lock(mutex_);
   if (function_ == nullptr) return;
   napi_release_threadsafe_function(function_, napi_tsfn_abort);
   function_ = nullptr;
-  items_.clear();
-  staged_.clear();
-  expected_.clear();
+  items.swap(items_);
+  staged.swap(staged_);
+  expected.swap(expected_);
 }
 
 void CompletionQueue::keep_alive(Napi::Env env, bool on) {

@@ -29,7 +29,7 @@ export function parseTrace(text: string): RecordedTrace {
     memory,
     runningAtStop,
     untracedLaunches,
-    driftNs,
+    driftNs: driftNs ?? null,
   };
 }
 

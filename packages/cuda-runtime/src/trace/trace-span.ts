@@ -65,8 +65,11 @@ export interface TraceLosses {
   readonly runningAtStop: number;
   /** Launches of graphs that ran untraced, since all eight traced copies were under way. */
   readonly untracedLaunches: number;
-  /** By how much the device's clock ran ahead of the host's between start and stop. */
-  readonly driftNs: number;
+  /**
+   * By how much the device's clock ran ahead of the host's between start and stop; null when a busy
+   * device did not say within 3 ms.
+   */
+  readonly driftNs: number | null;
 }
 
 /** What a trace consists of. */

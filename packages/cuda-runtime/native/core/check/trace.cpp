@@ -209,7 +209,7 @@ void Trace::write(const Recorded& recorded, const TraceLosses& losses, std::stri
   json.end_array();
   json.field("runningAtStop", losses.running);
   json.field("untracedLaunches", losses.launches);
-  json.field("driftNs", losses.drift_ns);
+  if (losses.has_drift) json.field("driftNs", losses.drift_ns);
   json.end_object();
   text = json.take();
 }

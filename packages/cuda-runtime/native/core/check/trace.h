@@ -61,6 +61,7 @@ struct TraceLosses {
   uint64_t running = 0;   // not complete when the trace was stopped
   uint64_t launches = 0;  // of graphs, since all traced copies were busy
   int64_t drift_ns = 0;
+  bool has_drift = true;  // false: the device was busy at the end
 };
 
 class Trace {

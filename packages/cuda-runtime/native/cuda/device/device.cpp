@@ -93,6 +93,7 @@ Status Device::allocate(uint64_t bytes, const std::string& label, uint8_t*& data
   if (is_lost()) return lost_status();
   if (bytes == 0) return {};
   make_current();
+  const RelaxedCapture relaxed;
   cudaError_t error = cudaMallocFromPoolAsync(reinterpret_cast<void**>(&data), bytes, pool_,
                                               memory_stream_);
   if (error == cudaSuccess) error = cudaStreamSynchronize(memory_stream_);
@@ -110,6 +111,7 @@ Status Device::allocate_host(uint64_t bytes, const std::string& label, uint8_t*&
   if (is_lost()) return lost_status();
   if (bytes == 0) return {};
   make_current();
+  const RelaxedCapture relaxed;
   const cudaError_t error =
       cudaHostAlloc(reinterpret_cast<void**>(&data), bytes, cudaHostAllocPortable);
   if (error == cudaErrorMemoryAllocation) return out_of_memory(error, bytes, label);

@@ -73,6 +73,7 @@ Status StagingPool::take(uint64_t bytes, std::unique_ptr<core::StagedBytes>& sta
     in_use_ += rounded;
   }
   if (data == nullptr) {
+    const RelaxedCapture relaxed;
     const cudaError_t error =
         cudaHostAlloc(reinterpret_cast<void**>(&data), rounded, cudaHostAllocPortable);
     if (error != cudaSuccess) {

@@ -75,6 +75,7 @@ cudaGraphConditionalNodeType conditional_type(core::ConditionalType type) {
 CudaPlan::CudaPlan(Device& device, const core::Graph& graph) : device_(device) {
   device_.require();
   device_.make_current();
+  const RelaxedCapture relaxed;
   try {
     require(cudaGraphCreate(&graph_, 0), "making a graph");
     condition_handles.resize(graph.conditions().size());

@@ -28,8 +28,9 @@ void Mark::record(cudaStream_t stream) {
 bool Mark::poll() {
   if (is_complete()) return true;
   if (!device_.is_lost()) {
+    const RelaxedCapture relaxed;
     const cudaError_t error = cudaEventQuery(event_);
-    if (error == cudaErrorNotReady || is_unloading(error)) return false;
+    if (error == cudaErrorNotReady || is_unloading(error) || is_capture_error(error)) return false;
     if (error != cudaSuccess) device_.lose(error, "waiting for submitted work");
   }
   LockGuard lock(mutex_);
