@@ -155,4 +155,28 @@ describe('the race checker', () => {
       workspace.dispose();
     }
   });
+
+  // `before` writes y, then `first` runs, and `last` may start as soon as `first` has.
+  test.each([
+    ['what was over before', 'full', 'y', false],
+    ['what may still run', 'programmatic', 'y', true],
+    ['what it started with', 'full', 'z', true],
+  ] as const)('knows of a launch edge: %s', (_name, type, reads, isRace) => {
+    const z = zeros(t, a, 64);
+    const graph = t.device.createGraph();
+    const [config, early] = [
+      { grid: [1], block: [1] },
+      { started_early: null, value: 1 },
+    ] as const;
+    const add = (name: 'pdl_first' | 'pdl_second', from: Tensor, to: Tensor) =>
+      graph.addKernel(t.kernels[name], config, { x: from, y: to, ...early, microseconds: 0 });
+    const before = add('pdl_first', y, y);
+    const first = add('pdl_second', z, z);
+    const last = graph.addCopy(zeros(t, b, 64), { y, z }[reads], 4);
+    graph.addDependency(before, first, { type });
+    graph.addDependency(first, last, { port: 'launch' });
+    const make = () => graph.instantiateSync();
+    if (isRace) expect(make).toThrow(RaceError);
+    else make();
+  });
 });

@@ -166,7 +166,10 @@ void RaceCheck::check_graph(const Graph& graph) {
   if (!enabled_) return;
   const std::vector<GraphNode>& nodes = graph.nodes();
   const size_t words = (nodes.size() + 63) / 64;
+  // For each node, those that are over before its accesses, and of them those that are over before
+  // it starts: what a programmatic edge leads from may still run then.
   std::vector<uint64_t> ancestors(nodes.size() * words);
+  std::vector<uint64_t> over_at_start(nodes.size() * words);
   // Per buffer, the earlier nodes that touch it.
   std::map<const Buffer*, std::vector<std::pair<size_t, const Access*>>> touched;
   for (const uint32_t i : topological_order(nodes)) {
@@ -174,12 +177,19 @@ void RaceCheck::check_graph(const Graph& graph) {
       for (const Ref<Graph>& body : nodes[i].work->conditional->bodies) check_graph(*body);
     }
     uint64_t* own = &ancestors[i * words];
+    uint64_t* own_start = &over_at_start[i * words];
     for (const GraphDependency& dependency : nodes[i].dependencies) {
-      if (dependency.port == EdgePort::kLaunch) continue;  // orders starts, not what was written
       const uint64_t* before = &ancestors[dependency.node * words];
+      const uint64_t* before_start = &over_at_start[dependency.node * words];
+      const bool is_full = dependency.port == EdgePort::kCompletion;
+      const uint64_t bit = uint64_t{1} << (dependency.node % 64);
+      for (size_t w = 0; w < words; ++w) own_start[w] |= is_full ? before[w] : before_start[w];
+      if (is_full) own_start[dependency.node / 64] |= bit;
+      if (dependency.port == EdgePort::kLaunch) continue;  // orders starts, not what it writes
       for (size_t w = 0; w < words; ++w) own[w] |= before[w];
-      own[dependency.node / 64] |= uint64_t{1} << (dependency.node % 64);
+      own[dependency.node / 64] |= bit;
     }
+    for (size_t w = 0; w < words; ++w) own[w] |= own_start[w];
     each_access(nodes[i], [&](const Access& access) {
       auto& others = touched[access.buffer.get()];
       for (const auto& [j, other] : others) {
