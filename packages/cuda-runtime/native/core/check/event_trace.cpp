@@ -92,9 +92,9 @@ Ref<Ticket> EventTrace::enqueue(Stream& stream, Ref<Work> work) {
   Span span = span_of(*work, stream.display_name());
   work->traced = 0;  // not by the backend, too
   Ref<Ticket> begin = timed_mark(stream);
+  if (pairs_.size() % kCollectEvery == kCollectEvery - 1) collect(stream.runtime());
   Ref<Ticket> ticket = stream.runtime().backend().enqueue(stream, std::move(work));
   expect(stream, std::move(span), std::move(begin));
-  if (pairs_.size() % kCollectEvery == 0) collect(stream.runtime());
   return ticket;
 }
 
@@ -140,6 +140,7 @@ Status EventTrace::launch_copy(Stream& stream, Exec& exec, bool& launched) {
   } catch (...) {
     replays_.pop_back();
     if (!launched) throw;
+    runtime.trace().lose();
   }
   return {};
 }
@@ -157,18 +158,27 @@ Status EventTrace::free_copy(Exec& exec, Ref<TracedCopy>& copy) {
   return status;
 }
 
-void EventTrace::collect(Runtime& runtime) {
+void EventTrace::collect(Runtime& runtime) noexcept {
   Backend& backend = runtime.backend();
-  std::erase_if(pairs_, [&](Pair& pair) {
-    if (!backend.poll(*pair.end)) return false;
-    pair.span.start_ns = ns_of(runtime, *pair.begin);
-    pair.span.end_ns = ns_of(runtime, *pair.end);
-    runtime.trace().add(std::move(pair.span));
+  // What cannot be read is lost, and nothing else: `erase_if` must not be left in the middle.
+  const auto is_over = [&](Ticket& end, auto read) {
+    try {
+      if (!backend.poll(end)) return false;
+      read();
+    } catch (const std::exception&) {
+      runtime.trace().lose();
+    }
     return true;
+  };
+  std::erase_if(pairs_, [&](Pair& pair) {
+    return is_over(*pair.end, [&] {
+      pair.span.start_ns = ns_of(runtime, *pair.begin);
+      pair.span.end_ns = ns_of(runtime, *pair.end);
+      runtime.trace().add(std::move(pair.span));
+    });
   });
   std::erase_if(replays_, [&](const Replay& replay) {
-    if (!backend.poll(*replay.copy->running)) return false;
-    collect_replay(runtime, replay);
+    if (!is_over(*replay.copy->running, [&] { collect_replay(runtime, replay); })) return false;
     replay.copy->running = nullptr;
     return true;
   });

@@ -50,7 +50,7 @@ class EventTrace {
   static Ref<Ticket> timed_mark(Stream& stream);
   void expect(Stream& stream, Span span, Ref<Ticket> begin) noexcept;
   /// Adds the spans of what is complete.
-  void collect(Runtime& runtime);
+  void collect(Runtime& runtime) noexcept;
   void collect_replay(Runtime& runtime, const Replay& replay);
   int64_t ns_of(Runtime& runtime, Ticket& ticket) const;
 

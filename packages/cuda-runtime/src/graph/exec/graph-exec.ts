@@ -22,7 +22,7 @@ import type { GraphNode } from '../graph-node.js';
 import type { HeldObjects } from '../held-objects.js';
 import type { GraphTarget } from '../nodes/graph-target.js';
 import { nodeId } from '../nodes/node-owner.js';
-import { keepWhileRunning } from './launches-in-flight.js';
+import { launchKeeping } from './launches-in-flight.js';
 import { type UpdateReport, updateReport } from './update-report.js';
 
 /** What an executable knows of its graph: not the graph, which may go before it. */
@@ -61,8 +61,9 @@ export class NativeGraphExec implements GraphExec {
     const { binding } = environment();
     const handle = stream.submit(api);
     const launch = () => binding.graphLaunch(this.#record.use(api), handle);
-    hostRange('launch graph', () => guarded(launch));
-    keepWhileRunning(handle, this.#held.objects);
+    launchKeeping(handle, this.#held.objects, () => {
+      hostRange('launch graph', () => guarded(launch));
+    });
     return this;
   }
 

@@ -2,20 +2,35 @@ import type { Handle } from '../../native/binding.js';
 import { environment } from '../../native/environment.js';
 import { guarded } from '../../native/guarded.js';
 
+// By stream: what runs, but could not be bound to its end. Goes with a later launch there.
+const unbound = new Map<Handle, Set<object>>();
+
 /**
- * Keeps `objects` until all that was submitted to `stream` so far is over (CG16): callbacks that the
- * launch is still to call, and what the user gave to `graph.retain`.
+ * Submits by `launch` and keeps `objects` until all that was submitted to `stream` so far is over
+ * (CG16): callbacks that the launch is still to call, and what the user gave to `graph.retain`. What
+ * `launch` throws is all that it throws: after a submission nothing fails.
  */
-export function keepWhileRunning(stream: Handle, objects: readonly object[]): void {
-  if (objects.length === 0) return;
-  const kept = [...objects];
+export function launchKeeping(
+  stream: Handle,
+  objects: readonly object[],
+  launch: () => void,
+): void {
+  if (objects.length === 0) return launch();
+  const kept = new Set([...objects, ...(unbound.get(stream) ?? [])]);
   const { binding, completions } = environment();
   // A callback that is registered keeps what it refers to.
-  const token = completions.notify(() => kept.splice(0));
+  const token = completions.notify(() => kept.clear());
   try {
-    guarded(() => binding.notify(stream, token));
+    launch();
   } catch (error) {
     completions.cancel(token);
     throw error;
+  }
+  try {
+    guarded(() => binding.notify(stream, token));
+    unbound.delete(stream);
+  } catch {
+    completions.cancel(token);
+    unbound.set(stream, kept);
   }
 }
