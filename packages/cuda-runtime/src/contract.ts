@@ -328,7 +328,7 @@ export interface GraphExec extends Disposable {
   launch(stream?: Stream): this;
   /** Makes the first launch on `stream` cheaper. */
   upload(stream?: Stream): this;
-  /** Takes over what `graph` does if only parameters differ; else says what differs, and stays as it is. */
+  /** Takes over other parameters of `graph`; else says what differs. Refused, it changes none. */
   update(graph: Graph): UpdateReport;
   /** Later launches run this instead; launches in flight are not affected. */
   setKernel(node: GraphNode, kernel: Kernel, config: LaunchConfig, params: KernelParams): void;

@@ -32,6 +32,7 @@ export {
   DisposedError,
   EventStateError,
   FileError,
+  GraphExecBrokenError,
   GraphInstantiateError,
   GraphLifetimeError,
   HostCallbackError,

@@ -126,9 +126,10 @@ class Backend {
 
   /// `graph` is flat and stays as it is; its edges may lead in any direction (topological_order).
   virtual Status plan(const Graph& graph, std::unique_ptr<ExecPlan>& plan) = 0;
-  /// The node of the executable does something else from the next launch on: same kind and edges,
-  /// perhaps switched on or off. `exec.graph()` holds it already.
-  virtual Status set_node(Exec&, uint32_t) { return {}; }
+  /// The executable's node of that index does what `node` says from the next launch on: same kind
+  /// and edges, perhaps switched on or off. `exec.graph()` holds what it did so far. When this throws,
+  /// the node may have taken a part: the core sets it to the old state then.
+  virtual void set_node(Exec&, const GraphNode&, uint32_t) {}
   /// Makes the first launch on the stream cheaper.
   virtual Status upload(Stream&, Exec&) { return {}; }
   virtual Ref<Ticket> launch(Stream& stream, Exec& exec) = 0;

@@ -293,6 +293,11 @@ Status CpuBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan
   return {};
 }
 
+// A launch reads the executable's graph: the plan has nothing to change.
+void CpuBackend::set_node(core::Exec&, const core::GraphNode&, uint32_t) {
+  scheduler_->faults().enter("exec.update");
+}
+
 Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
   scheduler_->faults().enter("exec.launch");
   runtime_->operations.fetch_add(1, std::memory_order_relaxed);

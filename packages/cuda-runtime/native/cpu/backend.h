@@ -57,6 +57,7 @@ class CpuBackend : public core::Backend {
 
   core::Status start_callbacks() override;
   core::Status plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) override;
+  void set_node(core::Exec& exec, const core::GraphNode& node, uint32_t index) override;
   core::Ref<core::Ticket> launch(core::Stream& stream, core::Exec& exec) override;
 
  private:

@@ -135,14 +135,16 @@ Ref<Ticket> CudaBackend::launch_with_events(Stream& stream, Ref<Work> work) {
   const Ref<Mark> started = mark_for(events->started);
   const LaunchMarks marks{triggered ? triggered->event() : nullptr, events->at_block_start,
                           started ? started->event() : nullptr};
+  WatchPlaces places(device_.waiter(), 2);
   const Work& what = *work;
   queue.submit(
       {std::move(work), nullptr, nullptr, false, nullptr}, [&] { return "submitting " + what.label(); },
       [&] { return launch_kernel(what, queue.stream(), marks); });
+  // Submitted: from here on nothing may fail.
   const auto publish = [&](const Ref<core::Event>& event, const Ref<Mark>& mark) {
     if (!event) return;
     core::set_launch_event(*event, mark);
-    device_.waiter().watch(mark);
+    places.watch(mark);
   };
   publish(events->triggered, triggered);
   publish(events->started, started);
@@ -303,11 +305,10 @@ Status CudaBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPla
   return {};
 }
 
-Status CudaBackend::set_node(core::Exec& exec, uint32_t node) {
+void CudaBackend::set_node(core::Exec& exec, const core::GraphNode& node, uint32_t index) {
   device_.require();
   device_.make_current();
-  static_cast<CudaPlan&>(exec.plan()).set_node(exec.graph()->nodes()[node], node);
-  return {};
+  static_cast<CudaPlan&>(exec.plan()).set_node(node, index);
 }
 
 Status CudaBackend::upload(Stream& stream, core::Exec& exec) {
@@ -332,10 +333,11 @@ Ref<Ticket> CudaBackend::launch(Stream& stream, core::Exec& exec) {
   Queue& queue = queue_of(stream);
   const Ref<core::Graph> graph = exec.graph();
   plan.bind_events(*exec.graph());
+  WatchPlaces places(device_.waiter(), plan.recorded_events());
   queue.submit(
       {nullptr, Ref<core::Exec>(&exec), nullptr, false, graph}, [] { return "launching a graph"; },
       [&] { return cudaGraphLaunch(plan.exec(), queue.stream()); });
-  plan.publish_events(*graph);
+  plan.publish_events(*graph, places);
   return nullptr;
 }
 

@@ -52,7 +52,7 @@ class CudaBackend : public core::Backend {
                          int& blocks) override;
 
   core::Status plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) override;
-  core::Status set_node(core::Exec& exec, uint32_t node) override;
+  void set_node(core::Exec& exec, const core::GraphNode& node, uint32_t index) override;
   core::Status upload(core::Stream& stream, core::Exec& exec) override;
   core::Ref<core::Ticket> launch(core::Stream& stream, core::Exec& exec) override;
 

@@ -25,6 +25,7 @@ describe('fromNative', () => {
     ['CRT_CAPTURE_UNSUPPORTED', errors.CaptureError],
     ['CRT_CAPTURE_ISOLATION', errors.CaptureError],
     ['CRT_EVENT_STALE', errors.EventStateError],
+    ['CRT_GRAPH_EXEC_BROKEN', errors.GraphExecBrokenError],
     ['CRT_GRAPH_INVALID', errors.GraphInstantiateError],
     ['CRT_GRAPH_SINGLE_EXEC', errors.GraphLifetimeError],
     ['CRT_GRAPH_NOT_CLONEABLE', errors.GraphLifetimeError],

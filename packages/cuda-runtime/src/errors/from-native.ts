@@ -12,6 +12,7 @@ import { DeviceLostError } from './device-lost-error.js';
 import { DisposedError } from './disposed-error.js';
 import { EventStateError } from './event-state-error.js';
 import { FileError } from './file-error.js';
+import { GraphExecBrokenError } from './graph-exec-broken-error.js';
 import { GraphInstantiateError } from './graph-instantiate-error.js';
 import { GraphLifetimeError } from './graph-lifetime-error.js';
 import { HostCallbackError } from './host-callback-error.js';
@@ -47,6 +48,7 @@ const exact: Readonly<Record<string, Constructor>> = {
   CRT_BUSY: BusyError,
   CRT_BACKEND_MISMATCH: BackendMismatchError,
   CRT_WRONG_THREAD: WrongThreadError,
+  CRT_GRAPH_EXEC_BROKEN: GraphExecBrokenError,
   CRT_GRAPH_INVALID: GraphInstantiateError,
   CRT_GRAPH_SINGLE_EXEC: GraphLifetimeError,
   CRT_GRAPH_NOT_CLONEABLE: GraphLifetimeError,

@@ -9,6 +9,7 @@ export { DeviceLostError } from './device-lost-error.js';
 export { DisposedError } from './disposed-error.js';
 export { EventStateError } from './event-state-error.js';
 export { FileError } from './file-error.js';
+export { GraphExecBrokenError } from './graph-exec-broken-error.js';
 export { GraphInstantiateError } from './graph-instantiate-error.js';
 export { GraphLifetimeError } from './graph-lifetime-error.js';
 export { HostCallbackError } from './host-callback-error.js';

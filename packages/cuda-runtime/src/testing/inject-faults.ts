@@ -17,10 +17,14 @@ const calls = [
   'stream.wait',
   'graph.instantiate',
   'exec.launch',
+  'exec.update',
   'runtime.loadModule',
 ] as const;
 
-/** A call that can be made to fail; `stream.mark` is what `record` and `synchronize` make. */
+/**
+ * A call that can be made to fail; `stream.mark` is what `record` and `synchronize` make,
+ * `exec.update` what a change of an executable makes for each node, and for each that it takes back.
+ */
 export type FaultyCall = (typeof calls)[number];
 
 /** Which call fails and how. */

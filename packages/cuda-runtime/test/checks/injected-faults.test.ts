@@ -45,6 +45,11 @@ describe('a call made to fail', () => {
         .capture(() => {}, { stream: s })
         .instantiateSync()
         .launch(s),
+    'exec.update': () => {
+      const graph = t.device.createGraph();
+      const node = graph.addFill(t.device.alloc(4), 1);
+      graph.instantiateSync().setEnabled(node, false);
+    },
     'runtime.loadModule': () =>
       t.runtime.loadModule({ manifest: t.module.manifest.replace(/\/manifest/, '/./manifest') }),
   };

@@ -95,6 +95,7 @@ Status Exec::launch(Stream& stream) {
   Runtime& runtime = stream.runtime();
   LockGuard lock(runtime.mutex());
   status = check_graph_launch(stream);
+  if (status.ok()) status = check_whole();
   if (status.ok() && has_memory_nodes_) status = check_memory();
   if (!status.ok()) return status;
   runtime.races().graph_starts(stream, *graph_, last_launch.get());
@@ -127,11 +128,22 @@ Status Exec::upload(Stream& stream) {
   if (!status.ok()) return status;
   LockGuard lock(runtime_->mutex());
   status = check_graph_launch(stream);
+  if (status.ok()) status = check_whole();
   return status.ok() ? runtime_->backend().upload(stream, *this) : std::move(status);
 }
 
+Status Exec::check_whole() const {
+  if (!half_) return {};
+  Status lost = runtime_->backend().loss();
+  if (!lost.ok()) return lost;
+  return Status::error("CRT_GRAPH_EXEC_BROKEN", kInvalidValue,
+                       "an earlier change was refused halfway, and so was taking it back: some nodes "
+                       "may do the new, others the old",
+                       "Dispose the executable and instantiate the graph again");
+}
+
 // Copies for the trace do what the graph did before.
-void Exec::replace_graph(Ref<Graph> flat) {
+void Exec::replace_graph(Ref<Graph> flat) noexcept {
   traced_copies.clear();
   graph_ = std::move(flat);
 }

@@ -58,7 +58,12 @@ class Exec : public Record {
   // For core/graph/update; they need the runtime's mutex.
   /// The graph, to be changed: a copy when launches in flight hold it.
   Graph& writable_graph();
-  void replace_graph(Ref<Graph> flat);
+  void replace_graph(Ref<Graph> flat) noexcept;
+  /// Nodes were given `half`, and neither the rest nor what they did before: nobody knows what a
+  /// launch would do. Keeps both, which the backend's plan may name, and launches no more.
+  void mark_broken(Ref<RefCounted> half) noexcept { half_ = std::move(half); }
+  /// CRT_GRAPH_EXEC_BROKEN when that happened.
+  Status check_whole() const;
 
  private:
   Status check_stream(const Stream& stream) const;
@@ -71,6 +76,8 @@ class Exec : public Record {
   const std::shared_ptr<ExecLease> lease_;
   const bool has_memory_nodes_;
   Ref<Graph> graph_;
+  Ref<RefCounted> half_;  // a graph or a node's work that the plan took a part of; else null
+  // Goes before what it names.
   const std::unique_ptr<ExecPlan> plan_;
   std::atomic<uint64_t> launches_{0};
 };

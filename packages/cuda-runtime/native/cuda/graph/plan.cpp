@@ -335,13 +335,13 @@ void CudaPlan::bind_events(const core::Graph& graph) {
   }
 }
 
-void CudaPlan::publish_events(const core::Graph& graph) {
+void CudaPlan::publish_events(const core::Graph& graph, WatchPlaces& places) noexcept {
   for (size_t i = 0; i < event_records_.size(); ++i) {
     core::Event& event = *graph.nodes()[event_records_[i]].work->event;
     event.ticket = recorded_[i];
     event.sequence = nullptr;
     event.snapshot.clear();
-    device_.waiter().watch(recorded_[i]);
+    places.watch(recorded_[i]);
   }
 }
 

@@ -9,6 +9,7 @@
 #include "core/graph/exec.h"
 #include "cuda/device/device.h"
 #include "cuda/queue/mark.h"
+#include "cuda/queue/waiter.h"
 
 namespace cuda_runtime::cuda {
 
@@ -22,9 +23,12 @@ class CudaPlan : public core::ExecPlan {
   /// External events as they are now: waits take what is recorded, records get a mark of their own.
   /// Needs the runtime's mutex.
   void bind_events(const core::Graph& graph);
-  /// After the launch: events that the graph records now hold those marks.
-  void publish_events(const core::Graph& graph);
-  /// A node of the executable does what `node` says from the next launch on; throws when refused.
+  /// Marks that a launch makes.
+  size_t recorded_events() const { return event_records_.size(); }
+  /// After the launch: events that the graph records now hold those marks. `places` are as many.
+  void publish_events(const core::Graph& graph, WatchPlaces& places) noexcept;
+  /// A node of the executable does what `node` says from the next launch on. Throws when refused;
+  /// parameters may be taken then and the switch not.
   void set_node(const core::GraphNode& node, uint32_t index);
 
  private:

@@ -39,12 +39,29 @@ void Waiter::watch(Ref<Queue> queue) {
   if (resting_.load()) arrived_.notify_one();
 }
 
-void Waiter::watch(Ref<Mark> mark) {
-  LockGuard lock(mutex_);
-  marks_.push_back(std::move(mark));
-  changed_ = true;
-  start();
-  if (resting_.load()) arrived_.notify_one();
+WatchPlaces::WatchPlaces(Waiter& waiter, size_t count) : waiter_(waiter), left_(count) {
+  if (count == 0) return;
+  LockGuard lock(waiter_.mutex_);
+  const size_t needed = waiter_.marks_.size() + waiter_.places_ + count;
+  const size_t capacity = waiter_.marks_.capacity();
+  if (needed > capacity) waiter_.marks_.reserve(std::max(needed, 2 * capacity));
+  waiter_.places_ += count;
+}
+
+WatchPlaces::~WatchPlaces() {
+  if (left_ == 0) return;
+  LockGuard lock(waiter_.mutex_);
+  waiter_.places_ -= left_;
+}
+
+void WatchPlaces::watch(Ref<Mark> mark) noexcept {
+  LockGuard lock(waiter_.mutex_);
+  waiter_.marks_.push_back(std::move(mark));
+  --waiter_.places_;
+  --left_;
+  waiter_.changed_ = true;
+  waiter_.start();
+  if (waiter_.resting_.load()) waiter_.arrived_.notify_one();
 }
 
 void Waiter::hurry() {

@@ -22,8 +22,6 @@ class Waiter {
 
   /// Looks after the queue until nothing is in flight on it. Throws bad_alloc.
   void watch(core::Ref<Queue> queue);
-  /// Looks after a mark that is in no queue: one that a graph records.
-  void watch(core::Ref<Mark> mark);
   /// Somebody waits: look again at once.
   void hurry();
   /// Notices that marks hold; the waiter rests little while there are any.
@@ -33,6 +31,7 @@ class Waiter {
   const core::LatencyHistogram& latency() const { return latency_; }
 
  private:
+  friend class WatchPlaces;
   void start();
   void run() noexcept;
   bool round();
@@ -44,6 +43,7 @@ class Waiter {
   core::Condition arrived_;
   std::vector<core::Ref<Queue>> queues_;
   std::vector<core::Ref<Mark>> marks_;
+  size_t places_ = 0;  // in `marks_`, for marks to come
   bool running_ = false;
   // The thread's own copies, made anew when the lists have changed.
   bool changed_ = false;
@@ -53,6 +53,24 @@ class Waiter {
   std::atomic<bool> resting_{false};
   core::LatencyHistogram latency_;
   int64_t last_look_ns_ = 0;  // of the thread alone
+};
+
+/// Room for marks that are in no queue: those that graphs and kernels record. Taken before the
+/// submission that records them, so that nothing can fail after it.
+class WatchPlaces {
+ public:
+  /// Throws bad_alloc.
+  WatchPlaces(Waiter& waiter, size_t count);
+  ~WatchPlaces();
+  WatchPlaces(const WatchPlaces&) = delete;
+  WatchPlaces& operator=(const WatchPlaces&) = delete;
+
+  /// The waiter looks after the mark from now on; `count` times at most.
+  void watch(core::Ref<Mark> mark) noexcept;
+
+ private:
+  Waiter& waiter_;
+  size_t left_;
 };
 
 }  // namespace cuda_runtime::cuda

@@ -1,5 +1,7 @@
 #include "core/graph/update/change.h"
 
+#include <span>
+
 #include "core/graph/build/builder.h"
 #include "core/graph/build/flatten.h"
 #include "core/graph/nodes/condition.h"
@@ -26,6 +28,35 @@ uint32_t visible_node(const Graph& flat, uint32_t node) {
   return node;
 }
 
+/// The nodes from `first` to before `last` do again what the executable's graph says.
+bool take_back(Exec& exec, uint32_t first, uint32_t last) noexcept {
+  try {
+    for (uint32_t i = last; i-- > first;) {
+      exec.runtime().backend().set_node(exec, exec.graph()->nodes()[i], i);
+    }
+    return true;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+/// Gives the backend's plan `next` for the nodes from `first` on: all of them, or none and throws. The
+/// executable's graph still says what they did, so that what a refused change was to replace lives.
+/// `half` keeps what `next` uses, should the change end in the middle.
+void give_to_plan(Exec& exec, uint32_t first, std::span<const GraphNode> next,
+                  Ref<RefCounted> half) {
+  uint32_t given = 0;
+  try {
+    for (; given < next.size(); ++given) {
+      exec.runtime().backend().set_node(exec, next[given], first + given);
+    }
+  } catch (...) {
+    // The refused one, too: it may have taken a part.
+    if (!take_back(exec, first, first + given + 1)) exec.mark_broken(std::move(half));
+    throw;
+  }
+}
+
 }  // namespace
 
 Status update_exec(Exec& exec, const Graph& graph, UpdateReport& report) {
@@ -39,6 +70,8 @@ Status update_exec(Exec& exec, const Graph& graph, UpdateReport& report) {
   Status status = flatten(graph, flat);
   if (!status.ok()) return status;
   LockGuard lock(runtime.mutex());
+  status = exec.check_whole();
+  if (!status.ok()) return status;
   report = compare(*exec.graph(), *flat);
   if (report.result != UpdateResult::kSuccess) {
     runtime.update_failures.add(std::to_string(static_cast<int>(report.result)));
@@ -51,17 +84,15 @@ Status update_exec(Exec& exec, const Graph& graph, UpdateReport& report) {
     flat->mutable_nodes()[i].enabled = exec.graph()->nodes()[i].enabled;
   }
   runtime.races().check_graph(*flat);
+  give_to_plan(exec, 0, flat->nodes(), flat);
   exec.replace_graph(std::move(flat));
-  for (uint32_t i = 0; i < exec.graph()->nodes().size(); ++i) {
-    status = runtime.backend().set_node(exec, i);
-    if (!status.ok()) return status;
-  }
   return {};
 }
 
 Status set_work(Exec& exec, uint32_t node, Ref<Work> work) {
   LockGuard lock(exec.runtime().mutex());
   Status status = check_node(exec, node);
+  if (status.ok()) status = exec.check_whole();
   if (status.ok()) status = check_work(*exec.graph(), *work);
   if (!status.ok()) return status;
   std::string why;
@@ -70,24 +101,33 @@ Status set_work(Exec& exec, uint32_t node, Ref<Work> work) {
     return Status::argument("node " + std::to_string(node) + " " + why,
                             "Give a node the kind of work that it has");
   }
-  work = with_condition_handles(work, exec.plan().condition_handles);
-  exec.writable_graph().mutable_nodes()[node].work = std::move(work);
-  return exec.runtime().backend().set_node(exec, node);
+  // Before the plan takes it: copying the graph may fail.
+  GraphNode& now = exec.writable_graph().mutable_nodes()[node];
+  GraphNode next = now;
+  next.work = with_condition_handles(work, exec.plan().condition_handles);
+  give_to_plan(exec, node, {&next, 1}, next.work);
+  now.work = std::move(next.work);
+  return {};
 }
 
 Status set_enabled(Exec& exec, uint32_t node, bool enabled) {
   LockGuard lock(exec.runtime().mutex());
   Status status = check_node(exec, node);
+  if (status.ok()) status = exec.check_whole();
   if (!status.ok()) return status;
-  const GraphNode& now = exec.graph()->nodes()[node];
-  if (!can_be_off(now.work->kind)) {
+  const WorkKind kind = exec.graph()->nodes()[node].work->kind;
+  if (!can_be_off(kind)) {
     return Status::argument("node " + std::to_string(node) + " is of kind " +
-                                work_kind_name(now.work->kind) + " and cannot be switched off",
+                                work_kind_name(kind) + " and cannot be switched off",
                             "Switch kernels, copies and fills");
   }
-  if (now.enabled == enabled) return {};
-  exec.writable_graph().mutable_nodes()[node].enabled = enabled;
-  return exec.runtime().backend().set_node(exec, node);
+  if (exec.graph()->nodes()[node].enabled == enabled) return {};
+  GraphNode& now = exec.writable_graph().mutable_nodes()[node];
+  GraphNode next = now;
+  next.enabled = enabled;
+  give_to_plan(exec, node, {&next, 1}, next.work);
+  now.enabled = enabled;
+  return {};
 }
 
 }  // namespace cuda_runtime::core
