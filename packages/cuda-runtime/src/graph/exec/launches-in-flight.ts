@@ -15,7 +15,10 @@ export function launchKeeping(
   objects: readonly object[],
   launch: () => void,
 ): void {
-  if (objects.length === 0) return launch();
+  if (objects.length === 0) {
+    launch();
+    return;
+  }
   const kept = new Set([...objects, ...(unbound.get(stream) ?? [])]);
   const { binding, completions } = environment();
   // A callback that is registered keeps what it refers to.
