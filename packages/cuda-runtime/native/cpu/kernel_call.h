@@ -17,6 +17,7 @@ struct KernelCall {
   uint32_t node = 0;
   bool synced = false;  // has called grid_dependency_sync
   int64_t late_ns = 0;  // a delay that a test injected, on the virtual clock
+  const core::Work* work = nullptr;  // while the kernel runs
 };
 
 /// Runs a kernel's function over its whole grid on this thread and the pool.

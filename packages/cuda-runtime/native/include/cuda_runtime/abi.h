@@ -44,7 +44,8 @@ typedef struct CpuContext {
   void (*grid_dependency_sync)(const struct CpuContext* context);
 
   /* Since 2: the value that conditional nodes of the running graph will read. `handle` is the field
-   * of the parameter struct that was given a condition; cudaGraphSetConditional of CUDA. */
+   * of the parameter struct that was given a condition; cudaGraphSetConditional of CUDA. Any other
+   * value loses the device with 700. */
   void (*set_conditional)(const struct CpuContext* context, uint64_t handle, uint32_t value);
 } CpuContext;
 
