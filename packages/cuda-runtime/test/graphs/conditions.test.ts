@@ -133,6 +133,24 @@ const rows: readonly GraphRow[] = [
     },
   },
   {
+    name: 'child graphs and bodies nest 128 deep, since deeper ones would exhaust the stack',
+    run(scene) {
+      const graph = scene.device.createGraph();
+      let body = graph;
+      let outer = scene.device.createGraph();
+      for (let level = 0; level < 128; level += 1) {
+        const inner = outer;
+        body = body.addIf(graph.createCondition(1)).then;
+        outer = scene.device.createGraph();
+        outer.addChild(inner);
+      }
+      for (const drawn of [graph, outer]) expect(drawn.toDot().length).toBeGreaterThan(1000);
+      expect(() => body.addIf(graph.createCondition())).toThrow(/bodies .* nested 128 deep/);
+      expect(() => graph.addChild(outer)).toThrow(/child graphs are nested 128 deep/);
+      expect(() => graph.addChild(outer.clone())).toThrow(/child graphs are nested 128 deep/);
+    },
+  },
+  {
     name: 'CG15: a capture into a body gives the body, and runs when the condition is not 0',
     async run(scene) {
       const graph = scene.device.createGraph();

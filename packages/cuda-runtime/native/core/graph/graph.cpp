@@ -66,6 +66,7 @@ bool Graph::has_memory_nodes() const {
 Ref<Graph> Graph::copy(GraphOrigin origin) const {
   auto result = make_ref<Graph>(runtime_, origin);
   result->nodes_ = nodes_;
+  result->height = height;
   return result;
 }
 
@@ -80,6 +81,7 @@ Ref<Graph> Graph::snapshot() const {
 Ref<Graph> Graph::make_body() const {
   auto body = make_ref<Graph>(runtime_, GraphOrigin::kBody);
   body->home_ = home_;
+  body->depth = depth + 1;
   return body;
 }
 

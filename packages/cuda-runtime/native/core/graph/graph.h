@@ -91,6 +91,8 @@ class Graph : public Record {
   Ref<Graph> make_body() const;
 
   uint64_t capture_id = 0;  // of the capture that recorded it, if one did
+  uint32_t depth = 0;       // of a body: conditional nodes around it
+  uint32_t height = 0;      // most child graphs below one another
 
  private:
   const Ref<Runtime> runtime_;

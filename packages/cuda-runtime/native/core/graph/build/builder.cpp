@@ -56,6 +56,15 @@ Status check_ports(const Graph& graph, uint32_t from, const GraphDependency& how
                   "Use a full edge, or let the kernel wait (pdl=waits)");
 }
 
+// What runs and draws a graph calls itself for each level: without a limit it would end the process.
+constexpr uint32_t kMostLevels = 128;
+
+Status too_deep(const char* what) {
+  return Status::argument(std::string(what) + " are nested " + std::to_string(kMostLevels) +
+                              " deep already",
+                          "Build a graph with fewer levels");
+}
+
 Status single_exec(const char* what) {
   return Status::error("CRT_GRAPH_SINGLE_EXEC", kNotSupported,
                        std::string("a graph with memory nodes cannot ") + what,
@@ -134,9 +143,12 @@ Status add_child(Graph& graph, const Graph& child, const After& after, uint32_t&
   }
   Status status = check_copyable(child, "be a child");
   if (!status.ok()) return status;
+  if (child.height >= kMostLevels) return too_deep("child graphs");
   auto work = make_ref<Work>(WorkKind::kChild);
   work->child = child.copy(GraphOrigin::kExplicit);
-  return add_node(graph, std::move(work), after, node);
+  status = add_node(graph, std::move(work), after, node);
+  if (status.ok()) graph.height = std::max(graph.height, child.height + 1);
+  return status;
 }
 
 Status add_conditional(Graph& graph, const ConditionalRequest& request, const After& after,
@@ -149,6 +161,7 @@ Status add_conditional(Graph& graph, const ConditionalRequest& request, const Af
   if (condition.has_node) {
     return Status::argument("the condition has a node already", "Make a condition for each node");
   }
+  if (graph.depth >= kMostLevels) return too_deep("bodies of conditional nodes");
   auto conditional = make_ref<Conditional>();
   conditional->condition = request.condition;
   conditional->type = request.type;
