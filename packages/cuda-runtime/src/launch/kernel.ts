@@ -1,5 +1,6 @@
 import { wrongKind } from '../arguments/faults.js';
 import type { Device, Kernel, KernelParams, Module } from '../contract.js';
+import { ArgumentError } from '../errors/argument-error.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
 import { LaunchConfigError } from '../errors/launch-config-error.js';
 import type { Handle } from '../native/binding.js';
@@ -39,8 +40,11 @@ export class NativeKernel implements Kernel {
     const handle = this.#record.use('stream.launch');
     if (this.#module.runtime !== device.runtime) throw this.#foreign(device.runtime.backend);
     const { block } = environment();
+    block.turn += 1;
+    const { turn } = block;
     encodeConfig(block, config, this.attributes, device.limits);
     this.#encoder.encode(block, params, device);
+    if (block.turn !== turn) throw reentered();
     return handle;
   }
 
@@ -79,4 +83,10 @@ export class NativeKernel implements Kernel {
       hint: 'Load the module with `stream.runtime.loadModule`',
     });
   }
+}
+
+// The block describes one launch: another one, made by a getter meanwhile, has overwritten it.
+function reentered(): ArgumentError {
+  const detail = 'a getter of `config` or `params` described another launch';
+  return new ArgumentError({ api: 'stream.launch', detail, hint: 'Pass plain values' });
 }

@@ -6,6 +6,8 @@ export class CommandBlock {
   readonly doubles: Float64Array;
   readonly longs: BigInt64Array;
   readonly bytes: number;
+  /** Grows with each launch that is described here. */
+  turn = 0;
 
   constructor(memory: ArrayBuffer) {
     this.words = new Int32Array(memory);
