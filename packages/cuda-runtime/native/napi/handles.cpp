@@ -72,8 +72,8 @@ Napi::Value import_handle(const Napi::CallbackInfo& info) {
   in.finish(core::ExportedRecords::instance().find(token, record));
   const Kind kind = record->kind();
   if (expected != 0 && static_cast<Kind>(expected) != kind) {
-    in.finish(Status::argument(std::string("the token names a ") + core::kind_name(kind) +
-                                   ", expected a " +
+    in.finish(Status::argument(std::string("the token is of kind ") + core::kind_name(kind) +
+                                   ", expected " +
                                    core::kind_name(static_cast<Kind>(expected)),
                                "Import it as what was exported; the token is still good"));
   }
