@@ -60,7 +60,9 @@ export class NativeDevice implements Device {
 
   get legacyStream(): Stream {
     this.#legacy ??= this.#adopt(
-      guarded(() => environment().binding.legacyStream(this.#runtime(), this.index)),
+      guarded(() =>
+        environment().binding.legacyStream(this.#runtime('device.legacyStream'), this.index),
+      ),
       'legacy',
       'runtime',
     );
@@ -81,7 +83,7 @@ export class NativeDevice implements Device {
     checkText(api, 'name', name);
     const { binding } = environment();
     const handle = guarded(() =>
-      binding.createStream(this.#runtime(), this.index, priority, blocking, name),
+      binding.createStream(this.#runtime(api), this.index, priority, blocking, name),
     );
     return this.#adopt(handle, name, owner);
   }
@@ -92,9 +94,12 @@ export class NativeDevice implements Device {
   }
 
   createEvent(options: { readonly timing?: boolean } = {}): Event {
-    const timing = options.timing === true;
+    const api = 'device.createEvent';
+    checkOptions(api, 'options', options);
+    const { timing = false } = options;
+    checkFlag(api, 'timing', timing);
     const { binding } = environment();
-    const handle = guarded(() => binding.createEvent(this.#runtime(), this.index, timing));
+    const handle = guarded(() => binding.createEvent(this.#runtime(api), this.index, timing));
     return new Event(this.runtime, handle, timing);
   }
 
@@ -110,18 +115,21 @@ export class NativeDevice implements Device {
 
   async allocHost(bytes: number): Promise<HostBuffer> {
     checkBytes('device.allocHost', bytes);
-    const runtime = this.#runtime();
+    const runtime = this.#runtime('device.allocHost');
     const { binding } = environment();
     return HostBuffer.of(await runTask((token) => binding.allocHostAsync(runtime, bytes, token)));
   }
 
   allocHostSync(bytes: number): HostBuffer {
     checkBytes('device.allocHost', bytes);
-    return HostBuffer.of(guarded(() => environment().binding.allocHost(this.#runtime(), bytes)));
+    const runtime = this.#runtime('device.allocHost');
+    return HostBuffer.of(guarded(() => environment().binding.allocHost(runtime, bytes)));
   }
 
   createGraph(): Graph {
-    const handle = guarded(() => environment().binding.createGraph(this.#runtime()));
+    const handle = guarded(() =>
+      environment().binding.createGraph(this.#runtime('device.createGraph')),
+    );
     return new NativeGraph(handle, this, 'explicit');
   }
 
@@ -140,7 +148,8 @@ export class NativeDevice implements Device {
   }
 
   synchronizeSync(): void {
-    guarded(() => environment().binding.deviceSynchronizeSync(this.#runtime(), this.index));
+    const runtime = this.#runtime('device.synchronizeSync');
+    guarded(() => environment().binding.deviceSynchronizeSync(runtime, this.index));
     this.runtime.checkRaces();
   }
 
@@ -155,8 +164,8 @@ export class NativeDevice implements Device {
     throw wrongStream(api, stream, isStream ? stream.device : undefined, this);
   }
 
-  #runtime(): number {
-    return this.runtime.use('device');
+  #runtime(api: string): number {
+    return this.runtime.use(api);
   }
 
   #adopt(handle: number, name: string, owner: StreamTerms['owner']): Stream {

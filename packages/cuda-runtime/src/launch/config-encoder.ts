@@ -1,4 +1,4 @@
-import { wrongKind } from '../arguments/faults.js';
+import { checkFlag, wrongKind } from '../arguments/faults.js';
 import { describeValue } from '../errors/describe-value.js';
 import { LaunchConfigError } from '../errors/launch-config-error.js';
 import type { DeviceLimits } from '../limits.js';
@@ -55,11 +55,15 @@ function encodeFlags(words: Int32Array, config: LaunchConfig, kernel: KernelAttr
     if (!kernel.pdl.waits) {
       throw refuse(
         `kernel ${kernel.name} does not wait for its predecessor on the device, so it cannot be launched with \`programmatic.serialize\``,
+        invalidValue,
+        'Leave `serialize` out, or let the kernel wait (pdl=waits)',
       );
     }
     bits |= flags.programmatic;
   }
-  if (config.cooperative) bits |= flags.cooperative;
+  const { cooperative = false } = config;
+  checkFlag('stream.launch', 'cooperative', cooperative);
+  if (cooperative) bits |= flags.cooperative;
   if (config.cluster !== undefined) {
     encodeCluster(words, config.cluster);
     bits |= flags.cluster;
@@ -146,19 +150,19 @@ function checkBlock(words: Int32Array, kernel: KernelAttributes, limits: DeviceL
   }
 }
 
-// Sizes that are no 32-bit integers become 0, which every check refuses.
 function writeDim(words: Int32Array, at: number, dim: Dim3, argument: string): void {
   if (typeof dim !== 'object' || dim === null) {
     throw refuse(`\`${argument}\` is ${describeValue(dim)}, expected [x, y, z] or { x, y, z }`);
   }
   const isTuple = isArray(dim);
-  words[at] = whole(isTuple ? dim[0] : dim.x);
-  words[at + 1] = whole((isTuple ? dim[1] : dim.y) ?? 1);
-  words[at + 2] = whole((isTuple ? dim[2] : dim.z) ?? 1);
+  words[at] = whole(isTuple ? dim[0] : dim.x, argument, 'x');
+  words[at + 1] = whole((isTuple ? dim[1] : dim.y) ?? 1, argument, 'y');
+  words[at + 2] = whole((isTuple ? dim[2] : dim.z) ?? 1, argument, 'z');
 }
 
-function whole(size: number): number {
-  return (size | 0) === size ? size : 0;
+function whole(size: number, argument: string, axis: string): number {
+  if (typeof size === 'number' && (size | 0) === size) return size;
+  throw refuse(`\`${argument}\` ${axis} is ${describeValue(size)}, expected a 32-bit integer`);
 }
 
 function isArray(dim: Dim3): dim is readonly [number, number?, number?] {
@@ -169,11 +173,10 @@ function at(words: Int32Array, index: number): number {
   return words[index] ?? 0;
 }
 
-function refuse(detail: string, number = invalidValue): LaunchConfigError {
-  return new LaunchConfigError({
-    api: 'stream.launch',
-    number,
-    detail,
-    hint: 'Change grid, block, shared memory or cluster in the plan of the operation',
-  });
+function refuse(
+  detail: string,
+  number = invalidValue,
+  hint = 'Change grid, block, shared memory or cluster in the plan of the operation',
+): LaunchConfigError {
+  return new LaunchConfigError({ api: 'stream.launch', number, detail, hint });
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { checkText } from '../arguments/faults.js';
 import type { Kernel, Module, Runtime } from '../contract.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
 import type { Handle } from '../native/binding.js';
@@ -60,6 +61,7 @@ export class NativeModule implements Module {
   kernel(name: string): Kernel {
     const known = this.#kernels.get(name);
     if (known) return known;
+    checkText('module.kernel', 'name', name);
     const described = this.#described.kernels.get(name);
     const handle = described ? this.#find(name) : 0;
     if (!described || handle === 0) throw this.#noKernel(name, described !== undefined);
@@ -70,6 +72,7 @@ export class NativeModule implements Module {
 
   callback(name: string, params: CallbackParams): NativeCallback {
     const api = 'module.callback';
+    checkText(api, 'name', name);
     const layout = this.#described.hosts.get(name);
     if (!layout) {
       const known = [...this.#described.hosts.keys()].join(', ') || 'none';

@@ -1,3 +1,4 @@
+import { wrongKind } from '../arguments/faults.js';
 import type { TensorAllocator } from '../contract.js';
 import type { DType } from '../dtype.js';
 import type { Tensor } from './tensor.js';
@@ -23,6 +24,9 @@ export function withScratch<T>(
     } finally {
       allocator.release(mark);
     }
+  }
+  if (typeof allocator?.tensor !== 'function') {
+    throw wrongKind('withScratch', 'allocator', allocator, 'a stream or a workspace');
   }
   const loan = new Loan(allocator);
   try {

@@ -22,9 +22,9 @@ export function resolveShape(
   elements: number,
 ): readonly number[] | undefined {
   const open = shape.indexOf(-1);
-  const known = elementsOf(open < 0 ? shape : shape.with(open, 1));
   const isValid = shape.every((size, dim) => dim === open || (Number.isInteger(size) && size >= 0));
   if (!isValid) return undefined;
+  const known = elementsOf(open < 0 ? shape : shape.with(open, 1));
   if (open < 0) return known === elements ? [...shape] : undefined;
   if (known === 0 || elements % known !== 0) return undefined;
   return shape.with(open, elements / known);

@@ -45,6 +45,7 @@ export const Tensor = {
     const { strides, byteOffset = 0 } = layout;
     const own = strides && copyOf(api, 'strides', strides);
     const place = { strides: own, byteOffset, owns: false };
+    if (own) checkStrides(own, checked.length);
     const tensor = new TensorView(buffer, checked, dtype, place);
     checkPlace(tensor);
     return tensor;
@@ -117,7 +118,7 @@ export class TensorView implements contract.Tensor {
     if (!Array.isArray(shape)) throw wrongKind('tensor.view', 'shape', shape, 'an array');
     const resolved = resolveShape(shape, this.elements);
     if (!resolved) {
-      const detail = `[${shape}] does not hold the ${this.elements} elements of ${this.describe()}`;
+      const detail = `[${shape.map(describeValue)}] does not hold the ${this.elements} elements of ${this.describe()}`;
       throw argument('tensor.view', detail);
     }
     return new TensorView(this.buffer, resolved, this.dtype, {
@@ -127,14 +128,20 @@ export class TensorView implements contract.Tensor {
   }
 
   slice(dim: number, start: number, end: number): Tensor {
-    const size = this.shape[dim];
-    const stride = this.strides[dim];
+    // A name such as `length` is no dimension.
+    const own = Number.isInteger(dim) ? dim : -1;
+    const size = this.shape[own];
+    const stride = this.strides[own];
     if (size === undefined || stride === undefined) {
-      throw argument('tensor.slice', `\`dim\` is ${dim}, expected 0 … ${this.rank - 1}`);
+      throw argument(
+        'tensor.slice',
+        `\`dim\` is ${describeValue(dim)}, expected 0 … ${this.rank - 1}`,
+      );
     }
     const isInside = Number.isInteger(start) && Number.isInteger(end) && start >= 0 && end <= size;
     if (!isInside || start > end) {
-      const detail = `[${start}, ${end}) is not inside dimension ${dim} of size ${size}`;
+      const range = `[${describeValue(start)}, ${describeValue(end)})`;
+      const detail = `${range} is not inside dimension ${dim} of size ${size}`;
       throw argument('tensor.slice', detail);
     }
     return new TensorView(this.buffer, this.shape.with(dim, end - start), this.dtype, {
@@ -190,12 +197,14 @@ function copyOf(api: string, name: string, sizes: readonly number[]): readonly n
   return sizes.slice();
 }
 
+function checkStrides(strides: readonly number[], rank: number): void {
+  if (strides.length === rank && strides.every(isStride)) return;
+  const detail = `\`strides\` is [${strides.map(describeValue)}], expected ${rank} non-negative integers`;
+  throw argument('Tensor.of', detail);
+}
+
 function checkPlace(tensor: TensorView): void {
-  const { buffer, byteOffset, strides, shape, spanBytes, dtype } = tensor;
-  if (strides.length !== shape.length || !strides.every(isStride)) {
-    const detail = `\`strides\` is [${strides.map(describeValue)}], expected ${shape.length} non-negative integers`;
-    throw argument('Tensor.of', detail);
-  }
+  const { buffer, byteOffset, spanBytes, dtype } = tensor;
   const isAligned = Number.isSafeInteger(byteOffset) && byteOffset % dtypeBytes(dtype) === 0;
   if (!isAligned || byteOffset < 0) {
     const detail = `\`byteOffset\` is ${describeValue(byteOffset)}, expected a multiple of ${dtypeBytes(dtype)}`;

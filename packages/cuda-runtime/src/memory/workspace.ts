@@ -1,4 +1,4 @@
-import { checkText, wrongKind } from '../arguments/faults.js';
+import { checkOptions, checkText, wrongKind } from '../arguments/faults.js';
 import type { Device, DeviceBuffer, TensorAllocator } from '../contract.js';
 import { type DType, dtypeBytes } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
@@ -44,6 +44,7 @@ export class Workspace implements TensorAllocator, Disposable {
 
   constructor(device: Device, options: WorkspaceOptions = {}) {
     const api = 'new Workspace';
+    checkOptions(api, 'options', options);
     const { label = 'workspace', chunkBytes = 16 * 2 ** 20 } = options;
     if (!Number.isSafeInteger(chunkBytes) || chunkBytes <= 0) {
       throw wrongKind(api, 'chunkBytes', chunkBytes, 'a positive integer');
@@ -88,6 +89,7 @@ export class Workspace implements TensorAllocator, Disposable {
 
   /** Goes back to a mark: tensors made since may be overwritten by the next ones. */
   release(mark: WorkspaceMark): void {
+    checkOptions('workspace.release', 'mark', mark);
     const isBehind =
       mark.chunk < this.#chunk || (mark.chunk === this.#chunk && mark.offset <= this.#offset);
     if (mark.workspace !== this || !isBehind) {

@@ -12,6 +12,7 @@ import {
   Tensor,
   Workspace,
   withAlt,
+  withScratch,
 } from '../../src/index.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
@@ -65,6 +66,15 @@ const calls: Readonly<Record<string, (value: never) => unknown>> = {
   'Tensor.allocate dtype': (value) => Tensor.allocate(t.device, [1], value),
   'Tensor.of buffer': (value) => Tensor.of(value, [1], 'f32'),
   'tensor.view': (value) => y.view(value),
+  'tensor.view size': (value) => y.view([value]),
+  'tensor.slice dim': (value) => y.slice(value, 0, 1),
+  'tensor.slice start': (value) => y.slice(0, value, 4),
+  'Tensor.of strides': (value) => Tensor.of(y.buffer, [4], 'i32', { strides: [value] }),
+  'launch grid': (value) => s.launch(t.kernels.empty, { ...one, grid: [value] }, { tag: 1 }),
+  'launch block': (value) => s.launch(t.kernels.empty, { ...one, block: [value] }, { tag: 1 }),
+  'launch cluster': (value) => s.launch(t.kernels.empty, { ...one, cluster: [value] }, { tag: 1 }),
+  'workspace.release': (value) => new Workspace(t.device).release(value),
+  withScratch: (value) => withScratch(value, nothing),
   workspace: (value) => new Workspace(value),
   'runtime.device': (value) => t.runtime.device(value),
   'exec.launch': (value) =>
@@ -99,6 +109,13 @@ const options: Readonly<Record<string, (value: never) => unknown>> = {
   'alloc stream': (stream) => t.device.alloc(8, { stream }),
   'capture stream': (stream) => t.device.capture(nothing, { stream }),
   'stream name': (name) => t.device.createStream({ name }),
+  'createEvent options': (options) => t.device.createEvent(options),
+  'createEvent timing': (timing) => t.device.createEvent({ timing }),
+  'new Workspace options': (options) => new Workspace(t.device, options),
+  'launch cooperative': (cooperative) =>
+    s.launch(t.kernels.empty, { ...one, cooperative }, { tag: 1 }),
+  'module.kernel name': (name) => t.module.kernel(name),
+  'module.callback name': (name) => t.module.callback(name, {}),
   'stream blocking': (blocking) => t.device.createStream({ blocking }),
   guards: (guards) => openSync({ guards }),
   strictEvents: (strictEvents) => openSync({ strictEvents }),
