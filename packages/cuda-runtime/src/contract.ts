@@ -8,8 +8,10 @@ import type { DType } from './dtype.js';
 import type { DeviceLostError } from './errors/device-lost-error.js';
 import type { CaptureMode } from './graph/capture-mode.js';
 import type { Condition } from './graph/condition.js';
+import type { ExecOptions } from './graph/exec/exec-options.js';
 import type { UpdateReport } from './graph/exec/update-report.js';
 import type { EdgeOptions, GraphEdge, GraphJson, GraphNode } from './graph/graph-node.js';
+import type { DotOptions } from './graph/pictures/graph-dot.js';
 import type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js';
 import type { LaunchConfig } from './launch/launch-config.js';
 import type { ModuleSource } from './launch/module-source.js';
@@ -97,8 +99,8 @@ export interface Kernel {
    * @throws LaunchConfigError if no device could run such a block
    */
   occupancy(block: number, sharedBytes?: number): number;
-  /** @internal Describes a launch in the command block. */
-  encode(device: Device, config: LaunchConfig, params: KernelParams): NativeHandle;
+  /** @internal Describes a launch in the command block for the call `api`, default `stream.launch`. */
+  encode(device: Device, config: LaunchConfig, params: KernelParams, api?: string): NativeHandle;
 }
 
 /** The kernels of one package, loaded for one runtime. */
@@ -305,7 +307,7 @@ export interface Graph extends Disposable {
   /** Plain data, children and bodies nested in their nodes. */
   toJSON(): GraphJson;
   /** Graphviz text, the same on every backend. */
-  toDot(): string;
+  toDot(options?: DotOptions): string;
   /** A self-contained picture: one coloured column a stream, time downwards. */
   toSvg(): string;
   /** Ends this object; executables made from it go on. */
@@ -313,9 +315,7 @@ export interface Graph extends Disposable {
 }
 
 /** How an executable is made. */
-export interface InstantiateOptions {
-  /** A launch first frees what the last one left allocated; default false, then it is refused. */
-  readonly autoFreeOnLaunch?: boolean;
+export interface InstantiateOptions extends ExecOptions {
   /** Prepares the first launch on this stream. */
   readonly upload?: Stream;
 }

@@ -38,6 +38,7 @@ export {
   HostCallbackError,
   KernelImageError,
   LaunchConfigError,
+  type LiveBuffer,
   NotOwnerError,
   OutOfMemoryError,
   QueueFullError,
@@ -63,6 +64,7 @@ export type {
   GraphJson,
   GraphNode,
 } from './graph/graph-node.js';
+export type { DotOptions } from './graph/pictures/graph-dot.js';
 export type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js';
 export { KernelLibrary, type KernelLibraryOptions } from './launch/kernel-library.js';
 export type { Dim3, LaunchConfig } from './launch/launch-config.js';
@@ -85,6 +87,7 @@ export {
 export { OperationError, type OperationErrorFacts } from './operation/operation-error.js';
 export type { OperationOptions } from './operation/operation-options.js';
 export { type TensorFault, type TensorRule, tensorFault } from './operation/tensor-fault.js';
+export type { PoolOptions } from './pool-options.js';
 export { type BackendReport, probe, probeSync } from './probe.js';
 export type { LatencyHistogram, RuntimeReport, RuntimeStats } from './report.js';
 export { Event, type EventState } from './stream/event.js';

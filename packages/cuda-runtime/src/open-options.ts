@@ -3,6 +3,7 @@ import { checkFlag, checkOptions, wrongKind } from './arguments/faults.js';
 import { type CpuOptions, resolveCpuOptions } from './cpu/cpu-options.js';
 import { ArgumentError } from './errors/argument-error.js';
 import type { NativeOpenOptions } from './native/binding.js';
+import { type PoolOptions, resolvePool } from './pool-options.js';
 import type { Settings } from './settings.js';
 import type { QueueOptions, QueuePolicy } from './stream/pending-limit.js';
 
@@ -25,6 +26,7 @@ export interface OpenOptions {
    * whose event loop may stand still.
    */
   readonly queuePolicy?: QueuePolicy;
+  readonly pool?: PoolOptions;
   readonly cpu?: CpuOptions;
 }
 
@@ -45,6 +47,7 @@ const names = [
   'isolated',
   'maxPending',
   'queuePolicy',
+  'pool',
   'cpu',
 ];
 
@@ -54,7 +57,7 @@ export function resolveOptions(options: OpenOptions, settings: Settings): Resolv
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown !== undefined) throw refuse(`\`${unknown}\` is not an option`);
   const { backend = 'auto', device = 0, guards = true, strictEvents = false } = options;
-  const { isolated = false, cpu = {} } = options;
+  const { isolated = false, pool = {}, cpu = {} } = options;
   for (const [name, flag] of Object.entries({ guards, strictEvents, isolated })) {
     checkFlag('open', name, flag);
   }
@@ -70,7 +73,13 @@ export function resolveOptions(options: OpenOptions, settings: Settings): Resolv
     device,
     isolated,
     queue: resolveQueue(options),
-    native: { device, guards, strictEvents, cpu: resolveCpuOptions(cpu, settings) },
+    native: {
+      device,
+      guards,
+      strictEvents,
+      pool: resolvePool(pool),
+      cpu: resolveCpuOptions(cpu, settings),
+    },
   };
 }
 

@@ -38,6 +38,12 @@ class ExecPlan {
 /// Where a buffer lies.
 enum class MemoryPlace : uint8_t { kDevice, kHost };
 
+/// Memory of a place as an allocation finds it, in bytes.
+struct MemoryState {
+  uint64_t free = 0;
+  uint64_t reserved = 0;  // taken from the system, used or kept for reuse
+};
+
 /// Stream priorities; a lower number runs first.
 struct PriorityRange {
   int least = 0;
@@ -105,6 +111,8 @@ class Backend {
 
   virtual Status allocate(uint64_t bytes, const std::string& label, MemoryPlace place,
                           uint8_t*& data) = 0;
+  /// For the facts of an allocation that did not fit.
+  virtual MemoryState memory_state(MemoryPlace place) = 0;
   /// Never fails and never waits; called when no submitted work can touch the memory.
   virtual void free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
                            MemoryPlace place) = 0;
@@ -125,7 +133,8 @@ class Backend {
   virtual Status start_callbacks() { return {}; }
 
   /// `graph` is flat and stays as it is; its edges may lead in any direction (topological_order).
-  virtual Status plan(const Graph& graph, std::unique_ptr<ExecPlan>& plan) = 0;
+  /// With `node_priority` nodes run at the priorities of their streams, else of the launch's stream.
+  virtual Status plan(const Graph& graph, bool node_priority, std::unique_ptr<ExecPlan>& plan) = 0;
   /// The executable's node of that index does what `node` says from the next launch on: same kind
   /// and edges, perhaps switched on or off. `exec.graph()` holds what it did so far. When this throws,
   /// the node may have taken a part: the core sets it to the old state then.

@@ -13,8 +13,8 @@ namespace {
 // Limits of the largest device that we build for; the kernel's own block limit is in its layout.
 constexpr uint64_t kMaxGridX = 2'147'483'647;
 constexpr uint64_t kMaxGridYz = 65'535;
-constexpr uint32_t kMaxSharedBytes = 232'448;
-constexpr uint64_t kMaxClusterBlocks = 8;
+constexpr uint64_t kPortableCluster = 8;
+constexpr uint64_t kNonPortableClusterBlocks = 16;
 
 std::string text(const Dim3& dims) {
   return "[" + std::to_string(dims.x) + ", " + std::to_string(dims.y) + ", " +
@@ -46,19 +46,23 @@ Status check_config(const LaunchRequest& request) {
                           std::to_string(config.block.product()) + " threads, expected at most " +
                           std::to_string(largest));
   }
-  if (config.shared_bytes > kMaxSharedBytes) {
+  if (config.shared_bytes > kernel.max_shared_bytes()) {
     return bad_config(kInvalidValue, kernel,
                       "sharedBytes " + std::to_string(config.shared_bytes) +
-                          ", expected at most " + std::to_string(kMaxSharedBytes));
+                          ", expected at most " + std::to_string(kernel.max_shared_bytes()) +
+                          " beside its static shared memory");
   }
   if ((config.flags & kClusterGiven) == 0) return {};
   const Dim3& cluster = config.cluster;
-  if (cluster.has_zero() || cluster.product() > kMaxClusterBlocks ||
+  const bool is_portable = (config.flags & kNonPortableCluster) == 0;
+  const uint64_t most = is_portable ? kPortableCluster : kNonPortableClusterBlocks;
+  if (cluster.has_zero() || cluster.product() > most ||
       config.grid.x % cluster.x != 0 || config.grid.y % cluster.y != 0 ||
       config.grid.z % cluster.z != 0) {
     return bad_config(kInvalidClusterSize, kernel,
-                      "cluster " + text(cluster) + ", expected at most 8 blocks that divide grid " +
-                          text(config.grid));
+                      "cluster " + text(cluster) + ", expected at most " + std::to_string(most) +
+                          " blocks that divide grid " + text(config.grid) +
+                          (is_portable ? "; up to 16 with nonPortableCluster" : ""));
   }
   return {};
 }

@@ -18,6 +18,7 @@ enum LaunchFlag : uint32_t {
   kCooperative = 2,
   kClusterGiven = 4,
   kPriorityGiven = 8,
+  kNonPortableCluster = 32,  // up to 16 blocks
 };
 
 struct LaunchConfig {

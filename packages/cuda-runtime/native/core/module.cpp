@@ -71,8 +71,13 @@ Status read_layouts(const JsonValue& json, std::vector<KernelLayout>& layouts) {
 
 }  // namespace
 
-Kernel::Kernel(Ref<Module> module, const KernelLayout& layout, void* entry)
-    : Record(kKind), module_(std::move(module)), layout_(layout), entry_(entry) {}
+Kernel::Kernel(Ref<Module> module, const KernelLayout& layout, void* entry,
+               uint64_t max_shared_bytes)
+    : Record(kKind),
+      module_(std::move(module)),
+      layout_(layout),
+      entry_(entry),
+      max_shared_bytes_(max_shared_bytes) {}
 
 Module::Module(Ref<Runtime> runtime, std::string package, std::vector<KernelLayout> layouts)
     : Record(kKind),
@@ -118,7 +123,7 @@ Ref<Kernel> Module::kernel(const std::string& name) {
     if (layout.name != name) continue;
     void* entry = image_->entry(layout);
     if (entry == nullptr) return nullptr;
-    return make_ref<Kernel>(Ref<Module>(this), layout, entry);
+    return make_ref<Kernel>(Ref<Module>(this), layout, entry, image_->max_shared_bytes(entry));
   }
   return nullptr;
 }

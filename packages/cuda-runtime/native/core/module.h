@@ -40,22 +40,28 @@ class Kernel : public Record {
  public:
   static constexpr Kind kKind = Kind::kKernel;
 
-  Kernel(Ref<Module> module, const KernelLayout& layout, void* entry);
+  Kernel(Ref<Module> module, const KernelLayout& layout, void* entry,
+         uint64_t max_shared_bytes);
 
   const std::string& name() const { return layout_.name; }
   const KernelLayout& layout() const { return layout_; }
   Module& module() const { return *module_; }
   /// The backend's own: on the CPU the function.
   void* entry() const { return entry_; }
+  uint64_t max_shared_bytes() const { return max_shared_bytes_; }
 
  private:
   const Ref<Module> module_;  // code stays mapped while a kernel is referenced (L16)
   const KernelLayout& layout_;
   void* const entry_;
+  const uint64_t max_shared_bytes_;
 };
 
 /// A host function as a manifest describes it; `struct_name` and `fields` are those of its parameters.
 using HostLayout = KernelLayout;
+
+/// Shared memory of a block on the largest device that we build for.
+inline constexpr uint64_t kMaxSharedBytes = 232'448;
 
 /// The artefact of a module on one backend.
 class ModuleImage {
@@ -63,6 +69,8 @@ class ModuleImage {
   virtual ~ModuleImage() = default;
   /// Null when the artefact lacks the kernel.
   virtual void* entry(const KernelLayout& layout) = 0;
+  /// Dynamic shared memory that a block of the kernel may have.
+  virtual uint64_t max_shared_bytes(void*) const { return kMaxSharedBytes; }
   /// The host function, which every backend takes from the CPU library; null when it is not there, or has
   /// parameters of another size.
   virtual void* host_entry(const HostLayout&) { return nullptr; }

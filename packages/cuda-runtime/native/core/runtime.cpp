@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/backends.h"
+#include "core/memory/buffer.h"
 #include "core/stream/stream.h"
 
 namespace cuda_runtime::core {
@@ -31,6 +32,28 @@ Ref<Runtime> find_open(const std::string& key) {
 
 }  // namespace
 
+PoolOptions PoolOptions::parse(const JsonValue& json) {
+  PoolOptions pool;
+  const double threshold = json["releaseThreshold"].number_or(-1);  // -1: all
+  pool.is_given = json["given"].bool_or(false);
+  pool.has_threshold = json["hasThreshold"].bool_or(false);
+  if (threshold >= 0) pool.release_threshold = static_cast<uint64_t>(threshold);
+  pool.initial_bytes = static_cast<uint64_t>(json["initialBytes"].number_or(0));
+  return pool;
+}
+
+void PoolOptions::write(JsonWriter& json) const {
+  json.key("pool");
+  json.begin_object();
+  if (release_threshold == kKeepAll) {
+    json.field("releaseThreshold", "max");
+  } else {
+    json.field("releaseThreshold", release_threshold);
+  }
+  json.field("initialBytes", initial_bytes);
+  json.end_object();
+}
+
 Status RuntimeOptions::parse(const std::string& text, RuntimeOptions& options) {
   JsonValue json;
   std::string error;
@@ -41,6 +64,7 @@ Status RuntimeOptions::parse(const std::string& text, RuntimeOptions& options) {
   options.device = static_cast<int>(json["device"].number_or(0));
   options.guards = json["guards"].bool_or(true);
   options.strict_events = json["strictEvents"].bool_or(false);
+  options.pool = PoolOptions::parse(json["pool"]);
   options.cpu_level = cpu["level"].text();
   options.threads = static_cast<uint32_t>(cpu["threads"].number_or(0));
   options.max_threads = static_cast<uint32_t>(cpu["maxThreads"].number_or(0));
@@ -160,7 +184,10 @@ Status Runtime::allocate(uint64_t bytes, std::string label, bool is_host, Ref<Bu
   uint8_t* data = nullptr;
   const MemoryPlace place = is_host ? MemoryPlace::kHost : MemoryPlace::kDevice;
   Status status = backend_->allocate(bytes, label, place, data);
-  if (!status.ok()) return status;
+  if (!status.ok()) {
+    add_memory_facts(status, bytes, place);
+    return status;
+  }
   const Kind kind = is_host ? Kind::kHostBuffer : Kind::kBuffer;
   try {
     buffer = make_ref<Buffer>(kind, Ref<Runtime>(this), data, bytes, label);
@@ -169,6 +196,45 @@ Status Runtime::allocate(uint64_t bytes, std::string label, bool is_host, Ref<Bu
     throw;
   }
   return {};
+}
+
+void Runtime::add_buffer(Buffer& buffer) {
+  LockGuard lock(buffers_mutex_);
+  buffer.next_live = buffers_;
+  if (buffers_ != nullptr) buffers_->previous_live = &buffer;
+  buffers_ = &buffer;
+}
+
+void Runtime::remove_buffer(Buffer& buffer) {
+  LockGuard lock(buffers_mutex_);
+  if (buffer.next_live != nullptr) buffer.next_live->previous_live = buffer.previous_live;
+  Buffer*& before = buffer.previous_live != nullptr ? buffer.previous_live->next_live : buffers_;
+  before = buffer.next_live;
+}
+
+void Runtime::add_memory_facts(Status& status, uint64_t bytes, MemoryPlace place) {
+  if (status.ok() || status.fault().code != "CRT_OOM") return;
+  constexpr size_t kMost = 5;
+  auto facts = std::make_shared<MemoryFacts>();
+  const MemoryState state = backend_->memory_state(place);
+  facts->requested = bytes;
+  facts->free = state.free;
+  facts->reserved = state.reserved;
+  const Kind kind = place == MemoryPlace::kHost ? Kind::kHostBuffer : Kind::kBuffer;
+  {
+    LockGuard lock(buffers_mutex_);
+    for (const Buffer* buffer = buffers_; buffer != nullptr; buffer = buffer->next_live) {
+      if (buffer->kind() != kind || buffer->bytes() == 0) continue;
+      const auto place_of = std::find_if(facts->largest.begin(), facts->largest.end(),
+                                         [&](const auto& known) {
+                                           return known.second < buffer->bytes();
+                                         });
+      if (place_of == facts->largest.end() && facts->largest.size() == kMost) continue;
+      facts->largest.emplace(place_of, buffer->label(), buffer->bytes());
+      if (facts->largest.size() > kMost) facts->largest.pop_back();
+    }
+  }
+  status.fault().memory = std::move(facts);
 }
 
 void Runtime::note_module(const std::string& package) {

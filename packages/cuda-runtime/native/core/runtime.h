@@ -23,11 +23,24 @@ namespace cuda_runtime::core {
 class Stream;
 class CaptureSequence;
 
+/// Freed memory that is kept, and memory taken at open.
+struct PoolOptions {
+  static constexpr uint64_t kKeepAll = UINT64_MAX;
+  bool is_given = false;
+  bool has_threshold = false;
+  uint64_t release_threshold = kKeepAll;  // bytes kept; with `has_threshold` false the backend's own
+  uint64_t initial_bytes = 0;
+
+  static PoolOptions parse(const JsonValue& json);
+  void write(JsonWriter& json) const;
+};
+
 /// Options of `openRuntime` (`NativeOpenOptions`); 0 and "" mean the default.
 struct RuntimeOptions {
   int device = 0;  // ordinal among those that the backend sees
   bool guards = true;
   bool strict_events = false;
+  PoolOptions pool;
   std::string cpu_level;
   uint32_t threads = 0;
   uint32_t max_threads = 0;
@@ -91,6 +104,12 @@ class Runtime : public Record {
   Ref<Stream> legacy_stream();
   Status allocate(uint64_t bytes, std::string label, bool is_host, Ref<Buffer>& buffer);
 
+  /// Adds to a failed allocation what is known of the memory; other failures stay as they are.
+  void add_memory_facts(Status& status, uint64_t bytes, MemoryPlace place);
+  // Buffers register themselves.
+  void add_buffer(Buffer& buffer);
+  void remove_buffer(Buffer& buffer);
+
   std::string describe();
   std::string device_info();
   std::string statistics();
@@ -129,6 +148,8 @@ class Runtime : public Record {
   Mutex mutex_;
   Mutex streams_mutex_;
   std::vector<Stream*> streams_;
+  Mutex buffers_mutex_;
+  Buffer* buffers_ = nullptr;  // a list through the buffers
   std::vector<CaptureSequence*> captures_;
   std::vector<std::string> modules_;
   Stream* legacy_ = nullptr;

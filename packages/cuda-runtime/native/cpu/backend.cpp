@@ -1,5 +1,7 @@
 #include "cpu/backend.h"
 
+#include <algorithm>
+
 #include "core/stream/event.h"
 #include "cpu/device/device_report.h"
 #include "cpu/device/image.h"
@@ -83,6 +85,24 @@ Status read_options(const core::RuntimeOptions& options, SchedulerOptions& resul
   return status;
 }
 
+/// What the pool keeps: its own measure unless `pool` says more, and never less than it begins with.
+MemoryOptions memory_options(const core::RuntimeOptions& options) {
+  MemoryOptions memory;
+  memory.limit_bytes = options.limit_bytes;
+  memory.poison = options.poison;
+  memory.protect = options.checks.protect;
+  memory.reuse_any = options.checks.reuse_any;
+  if (options.pool.has_threshold) {
+    memory.keep_bytes = memory.keep_largest = options.pool.release_threshold;
+  }
+  // Blocks are at most an eighth larger than what they are for, and whole huge pages.
+  const uint64_t initial = options.pool.initial_bytes;
+  const uint64_t block = initial == 0 ? 0 : initial + initial / 8 + (uint64_t{4} << 20);
+  memory.keep_bytes = std::max(memory.keep_bytes, block);
+  memory.keep_largest = std::max(memory.keep_largest, block);
+  return memory;
+}
+
 }  // namespace
 
 Status CpuBackend::open(const core::RuntimeOptions& options, Ref<Runtime>& runtime) {
@@ -100,12 +120,13 @@ Status CpuBackend::open(const core::RuntimeOptions& options, Ref<Runtime>& runti
   runtime = core::make_ref<Runtime>(options, std::move(backend));
   cpu.runtime_ = runtime.get();
   cpu.scheduler_ = std::make_unique<Scheduler>(scheduler, runtime->trace(), cpu.memory_.pages());
-  return cpu.scheduler_->start();
+  status = cpu.memory_.reserve(options.pool.initial_bytes);
+  runtime->add_memory_facts(status, options.pool.initial_bytes, core::MemoryPlace::kDevice);
+  return status.ok() ? cpu.scheduler_->start() : std::move(status);
 }
 
 CpuBackend::CpuBackend(const SchedulerOptions& scheduler, const core::RuntimeOptions& options)
-    : memory_({options.limit_bytes, options.poison, options.checks.protect,
-               options.checks.reuse_any}), scheduler_options_(scheduler) {}
+    : memory_(memory_options(options)), scheduler_options_(scheduler) {}
 
 void CpuBackend::describe(core::JsonWriter& json) {
   json.field("level", level_name(scheduler_options_.level));
@@ -119,6 +140,9 @@ void CpuBackend::describe(core::JsonWriter& json) {
   json.field("poison", runtime_->options().poison);
   json.field("clock", scheduler_->is_virtual() ? "virtual" : "steady");
   json.field("hangMs", scheduler_options_.checks.hang_ms);
+  core::PoolOptions pool = runtime_->options().pool;
+  if (!pool.has_threshold) pool.release_threshold = MemoryOptions::kDefaultKeep;
+  pool.write(json);
   json.field("protect", scheduler_options_.checks.protect);
   json.field("reuse", scheduler_options_.checks.reuse_any ? "immediate" : "size");
 }
@@ -253,6 +277,11 @@ Status CpuBackend::allocate(uint64_t bytes, const std::string& label, core::Memo
   return memory_.allocate(bytes, label, place, data);
 }
 
+core::MemoryState CpuBackend::memory_state(core::MemoryPlace) {
+  const uint64_t used = memory_.in_use();
+  return {memory_.limit() - used, used + memory_.cached()};
+}
+
 void CpuBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
                              core::MemoryPlace place) {
   memory_.release(data, bytes, label, place, &runtime_->races());
@@ -286,7 +315,8 @@ Status CpuBackend::occupancy(core::Kernel&, uint32_t, uint64_t, int& blocks) {
 
 Status CpuBackend::start_callbacks() { return scheduler_->start_callbacks(); }
 
-Status CpuBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) {
+// Priorities of nodes have no meaning here: every ready operation has a thread.
+Status CpuBackend::plan(const core::Graph& graph, bool, std::unique_ptr<core::ExecPlan>& plan) {
   Status status = scheduler_->faults().check("graph.instantiate");
   if (!status.ok()) return status;
   plan = std::make_unique<GraphPlan>(graph, nullptr, 0);

@@ -44,6 +44,7 @@ class CpuBackend : public core::Backend {
 
   core::Status allocate(uint64_t bytes, const std::string& label, core::MemoryPlace place,
                         uint8_t*& data) override;
+  core::MemoryState memory_state(core::MemoryPlace place) override;
   void free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
                    core::MemoryPlace place) override;
   core::Status stage(uint64_t bytes, std::unique_ptr<core::StagedBytes>& staged) override;
@@ -56,7 +57,8 @@ class CpuBackend : public core::Backend {
                          int& blocks) override;
 
   core::Status start_callbacks() override;
-  core::Status plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) override;
+  core::Status plan(const core::Graph& graph, bool node_priority,
+                    std::unique_ptr<core::ExecPlan>& plan) override;
   void set_node(core::Exec& exec, const core::GraphNode& node, uint32_t index) override;
   core::Ref<core::Ticket> launch(core::Stream& stream, core::Exec& exec) override;
 

@@ -1,6 +1,7 @@
 #include "cuda/backend.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include "core/base/clock.h"
 #include "core/base/failure.h"
@@ -56,7 +57,7 @@ void rest(int64_t nanoseconds) {
 
 Status CudaBackend::open(const core::RuntimeOptions& options, Ref<Runtime>& runtime) {
   Device* device = nullptr;
-  Status status = Device::open(options.device, device);
+  Status status = Device::open(options.device, options.pool, device);
   if (!status.ok()) return status;
   auto backend = std::make_unique<CudaBackend>(*device);
   CudaBackend& cuda = *backend;
@@ -76,6 +77,7 @@ void CudaBackend::describe(core::JsonWriter& json) {
   json.field("runtimeVersion", static_cast<int64_t>(linked));
   json.field("capture", "recorded by the runtime, built node by node");
   json.field("stagingBytes", device_.staging().reserved());
+  device_.pool_options().write(json);
   json.field("lost", device_.is_lost());
 }
 
@@ -243,6 +245,12 @@ Status CudaBackend::allocate(uint64_t bytes, const std::string& label, core::Mem
   return device_.allocate(bytes, label, data);
 }
 
+core::MemoryState CudaBackend::memory_state(core::MemoryPlace place) {
+  if (place == core::MemoryPlace::kDevice) return device_.memory_state();
+  const auto pages = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES));
+  return {pages * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE)), 0};
+}
+
 void CudaBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string&,
                               core::MemoryPlace place) {
   if (place == core::MemoryPlace::kDevice) return device_.free(data, bytes);
@@ -300,8 +308,9 @@ Status CudaBackend::occupancy(core::Kernel& kernel, uint32_t threads, uint64_t s
              : device_.fail(error, "asking for the occupancy of kernel " + kernel.name());
 }
 
-Status CudaBackend::plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) {
-  plan = std::make_unique<CudaPlan>(device_, graph);
+Status CudaBackend::plan(const core::Graph& graph, bool node_priority,
+                         std::unique_ptr<core::ExecPlan>& plan) {
+  plan = std::make_unique<CudaPlan>(device_, graph, node_priority);
   return {};
 }
 

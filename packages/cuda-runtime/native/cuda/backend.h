@@ -39,6 +39,7 @@ class CudaBackend : public core::Backend {
 
   core::Status allocate(uint64_t bytes, const std::string& label, core::MemoryPlace place,
                         uint8_t*& data) override;
+  core::MemoryState memory_state(core::MemoryPlace place) override;
   void free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
                    core::MemoryPlace place) override;
   core::Status stage(uint64_t bytes, std::unique_ptr<core::StagedBytes>& staged) override;
@@ -51,7 +52,8 @@ class CudaBackend : public core::Backend {
   core::Status occupancy(core::Kernel& kernel, uint32_t threads, uint64_t shared_bytes,
                          int& blocks) override;
 
-  core::Status plan(const core::Graph& graph, std::unique_ptr<core::ExecPlan>& plan) override;
+  core::Status plan(const core::Graph& graph, bool node_priority,
+                    std::unique_ptr<core::ExecPlan>& plan) override;
   void set_node(core::Exec& exec, const core::GraphNode& node, uint32_t index) override;
   core::Status upload(core::Stream& stream, core::Exec& exec) override;
   core::Ref<core::Ticket> launch(core::Stream& stream, core::Exec& exec) override;

@@ -103,10 +103,11 @@ Status CudaImage::find_kernel(const KernelLayout& layout, cudaLibrary_t library,
   }
   if (error != cudaSuccess) return device_.fail(error, "finding " + layout.name + " in " + path);
   Status status = check_layout(layout, library, kernel, path);
-  if (status.ok()) status = check_limits(layout, kernel, path);
+  uint64_t max_shared_bytes = 0;
+  if (status.ok()) status = check_limits(layout, kernel, path, max_shared_bytes);
   CUfunction function = nullptr;
   if (status.ok()) status = function_of(kernel, function);
-  if (status.ok()) kernels_[layout.name] = {kernel, function};
+  if (status.ok()) kernels_[layout.name] = {kernel, max_shared_bytes, function};
   return status;
 }
 
@@ -137,7 +138,7 @@ Status CudaImage::check_layout(const KernelLayout& layout, cudaLibrary_t library
 }
 
 Status CudaImage::check_limits(const KernelLayout& layout, cudaKernel_t kernel,
-                               const std::string& path) {
+                               const std::string& path, uint64_t& max_shared_bytes) {
   cudaFuncAttributes attributes{};
   cudaError_t error = cudaFuncGetAttributes(&attributes, kernel);
   if (error != cudaSuccess) return device_.fail(error, "loading kernel " + layout.name);
@@ -154,7 +155,11 @@ Status CudaImage::check_limits(const KernelLayout& layout, cudaKernel_t kernel,
   if (error != cudaSuccess) {
     return device_.fail(error, "allowing shared memory for " + layout.name);
   }
-  return {};
+  max_shared_bytes = static_cast<uint64_t>(dynamic);
+  if (!device_.properties().clusterLaunch) return {};
+  error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  return error == cudaSuccess ? Status()
+                              : device_.fail(error, "allowing clusters for " + layout.name);
 }
 
 }  // namespace cuda_runtime::cuda

@@ -17,6 +17,7 @@ namespace cuda_runtime::cuda {
 /// A kernel in both of the driver's forms.
 struct KernelEntry {
   cudaKernel_t kernel = nullptr;  // graph nodes and attributes
+  uint64_t max_shared_bytes = 0;  // dynamic: what its static shared memory leaves
   CUfunction function = nullptr;  // launches: a microsecond less than through the runtime library
 };
 
@@ -32,6 +33,9 @@ class CudaImage : public core::ModuleImage {
   explicit CudaImage(Device& device) : device_(device) {}
   ~CudaImage() override;
   void* entry(const core::KernelLayout& layout) override;
+  uint64_t max_shared_bytes(void* entry) const override {
+    return static_cast<const KernelEntry*>(entry)->max_shared_bytes;
+  }
   void* host_entry(const core::HostLayout& layout) override;
 
  private:
@@ -41,7 +45,7 @@ class CudaImage : public core::ModuleImage {
   core::Status check_layout(const core::KernelLayout& layout, cudaLibrary_t library,
                             cudaKernel_t kernel, const std::string& path);
   core::Status check_limits(const core::KernelLayout& layout, cudaKernel_t kernel,
-                            const std::string& path);
+                            const std::string& path, uint64_t& max_shared_bytes);
 
   Device& device_;
   std::string cpu_library_path_;

@@ -52,7 +52,6 @@ const exact: Readonly<Record<string, Constructor>> = {
   CRT_GRAPH_INVALID: GraphInstantiateError,
   CRT_GRAPH_SINGLE_EXEC: GraphLifetimeError,
   CRT_GRAPH_NOT_CLONEABLE: GraphLifetimeError,
-  CRT_OOM: OutOfMemoryError,
   CRT_NO_KERNEL_IMAGE: KernelImageError,
   CRT_BAD_KERNEL_IMAGE: KernelImageError,
   CRT_NO_SYMBOL: KernelImageError,
@@ -72,6 +71,7 @@ function errorOf(fault: NativeFault, cause: Error | undefined): CudaRuntimeError
   if (fault.code.startsWith('CRT_CAPTURE_')) return new CaptureError(facts);
   if (fault.code.startsWith('CRT_EVENT_')) return new EventStateError(facts);
   if (fault.code.startsWith('CRT_FILE_')) return fileErrorOf(fault, facts);
+  if (fault.code === 'CRT_OOM') return outOfMemoryOf(fault, facts);
   if (fault.code === 'CRT_RACE') return raceOf(facts);
   if (fault.code === 'CRT_UNAVAILABLE') return unavailableOf(fault, facts);
   return new CudaRuntimeError(facts);
@@ -94,6 +94,11 @@ function pick(fault: NativeFault): CodedFacts & { readonly code: string } {
     stream: fault.stream,
     captureId: fault.captureId,
   };
+}
+
+function outOfMemoryOf(fault: NativeFault, facts: CodedFacts): OutOfMemoryError {
+  const { requestedBytes, freeBytes, reservedBytes, largestLive } = fault;
+  return new OutOfMemoryError({ ...facts, requestedBytes, freeBytes, reservedBytes, largestLive });
 }
 
 function raceOf(facts: CodedFacts): RaceError {

@@ -16,7 +16,7 @@ export { HostCallbackError } from './host-callback-error.js';
 export { KernelImageError } from './kernel-image-error.js';
 export { LaunchConfigError } from './launch-config-error.js';
 export { NotOwnerError } from './not-owner-error.js';
-export { OutOfMemoryError } from './out-of-memory-error.js';
+export { type LiveBuffer, OutOfMemoryError } from './out-of-memory-error.js';
 export { QueueFullError } from './queue-full-error.js';
 export { type Race, RaceError } from './race-error.js';
 export type { UnavailableReason } from './unavailable-reason.js';

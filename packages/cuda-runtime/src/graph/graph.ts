@@ -1,4 +1,4 @@
-import { checkOptions, wrongKind, wrongStream } from '../arguments/faults.js';
+import { checkFlag, checkOptions, wrongKind, wrongStream } from '../arguments/faults.js';
 import type {
   Device,
   DeviceBuffer,
@@ -29,7 +29,7 @@ import { addAlloc, addFree } from './nodes/add-memory.js';
 import * as work from './nodes/add-work.js';
 import { edgePort } from './nodes/edge-port.js';
 import { nodeId, nodeIds, ownNode } from './nodes/node-owner.js';
-import { graphToDot } from './pictures/graph-dot.js';
+import { type DotOptions, graphToDot } from './pictures/graph-dot.js';
 import { graphToSvg } from './pictures/graph-svg.js';
 
 /** The one implementation of `Graph`. */
@@ -216,8 +216,10 @@ export class NativeGraph implements Graph {
     const handle = this.use(api);
     const { binding } = environment();
     const held = this.held.copy();
-    const autoFree = options.autoFreeOnLaunch === true;
-    const made = await runTask((token) => binding.instantiateAsync(handle, autoFree, token));
+    const { autoFreeOnLaunch: autoFree = false, useNodePriority = true } = options;
+    const made = await runTask((token) =>
+      binding.instantiateAsync(handle, autoFree, useNodePriority, token),
+    );
     return this.#exec(made, held, options);
   }
 
@@ -225,10 +227,10 @@ export class NativeGraph implements Graph {
     const api = 'graph.instantiate';
     this.#checkOptions(api, options);
     const { binding } = environment();
-    const autoFree = options.autoFreeOnLaunch === true;
+    const { autoFreeOnLaunch: autoFree = false, useNodePriority = true } = options;
     const native = this.use(api);
     const handle = hostRange('instantiate', () =>
-      guarded(() => binding.instantiate(native, autoFree)),
+      guarded(() => binding.instantiate(native, autoFree, useNodePriority)),
     );
     return this.#exec(handle, this.held.copy(), options);
   }
@@ -239,8 +241,8 @@ export class NativeGraph implements Graph {
     return this.#json;
   }
 
-  toDot(): string {
-    return graphToDot(this.toJSON());
+  toDot(options?: DotOptions): string {
+    return graphToDot(this.toJSON(), options);
   }
 
   toSvg(): string {
@@ -273,7 +275,9 @@ export class NativeGraph implements Graph {
 
   #checkOptions(api: string, options: InstantiateOptions): void {
     checkOptions(api, 'options', options);
-    const { upload } = options;
+    const { upload, autoFreeOnLaunch = false, useNodePriority = true } = options;
+    checkFlag(api, 'autoFreeOnLaunch', autoFreeOnLaunch);
+    checkFlag(api, 'useNodePriority', useNodePriority);
     if (upload === undefined || upload.device === this.device) return;
     throw wrongStream(api, upload, upload.device, this.device);
   }

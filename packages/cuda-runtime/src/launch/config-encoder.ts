@@ -14,8 +14,10 @@ const flags = {
   cluster: 4,
   priority: 8,
   eventAtBlockStart: 16,
+  nonPortableCluster: 32,
 } as const;
 const portableCluster = 8;
+const nonPortableCluster = 16;
 // What CUDA answers to the same launch.
 const invalidValue = 1;
 const invalidClusterSize = 912;
@@ -30,30 +32,38 @@ export function encodeConfig(
   config: LaunchConfig,
   kernel: KernelAttributes,
   limits: DeviceLimits,
+  api: string,
 ): void {
   if (typeof config !== 'object' || config === null) {
-    throw wrongKind('stream.launch', 'config', config, 'an object with `grid` and `block`');
+    throw wrongKind(api, 'config', config, 'an object with `grid` and `block`');
   }
   const { words } = block;
-  writeDim(words, commandLayout.grid, config.grid, 'grid');
-  writeDim(words, commandLayout.block, config.block, 'block');
-  checkGrid(words, limits);
-  checkBlock(words, kernel, limits);
+  writeDim(words, commandLayout.grid, config.grid, 'grid', api);
+  writeDim(words, commandLayout.block, config.block, 'block', api);
+  checkGrid(words, limits, api);
+  checkBlock(words, kernel, limits, api);
   const shared = config.sharedBytes ?? 0;
   if (!Number.isInteger(shared) || shared < 0 || shared > limits.sharedBytesPerBlockOptIn) {
     throw refuse(
+      api,
       `\`sharedBytes\` is ${describeValue(shared)}, expected 0 … ${limits.sharedBytesPerBlockOptIn} on this device`,
     );
   }
   words[commandLayout.sharedBytes] = shared;
-  words[commandLayout.flags] = encodeFlags(words, config, kernel);
+  words[commandLayout.flags] = encodeFlags(words, config, kernel, api);
 }
 
-function encodeFlags(words: Int32Array, config: LaunchConfig, kernel: KernelAttributes): number {
-  let bits = encodeEvents(words, config.programmatic);
+function encodeFlags(
+  words: Int32Array,
+  config: LaunchConfig,
+  kernel: KernelAttributes,
+  api: string,
+): number {
+  let bits = encodeEvents(words, config.programmatic, api);
   if (config.programmatic?.serialize) {
     if (!kernel.pdl.waits) {
       throw refuse(
+        api,
         `kernel ${kernel.name} does not wait for its predecessor on the device, so it cannot be launched with \`programmatic.serialize\``,
         invalidValue,
         'Leave `serialize` out, or let the kernel wait (pdl=waits)',
@@ -62,15 +72,16 @@ function encodeFlags(words: Int32Array, config: LaunchConfig, kernel: KernelAttr
     bits |= flags.programmatic;
   }
   const { cooperative = false } = config;
-  checkFlag('stream.launch', 'cooperative', cooperative);
+  checkFlag(api, 'cooperative', cooperative);
   if (cooperative) bits |= flags.cooperative;
   if (config.cluster !== undefined) {
-    encodeCluster(words, config.cluster);
-    bits |= flags.cluster;
+    const isPortable = !isNonPortable(config, api);
+    encodeCluster(words, config.cluster, isPortable, api);
+    bits |= isPortable ? flags.cluster : flags.cluster | flags.nonPortableCluster;
   }
   if (config.priority !== undefined) {
     if (!Number.isInteger(config.priority)) {
-      throw refuse(`\`priority\` is ${describeValue(config.priority)}, expected an integer`);
+      throw refuse(api, `\`priority\` is ${describeValue(config.priority)}, expected an integer`);
     }
     words[commandLayout.priority] = config.priority;
     bits |= flags.priority;
@@ -78,91 +89,114 @@ function encodeFlags(words: Int32Array, config: LaunchConfig, kernel: KernelAttr
   return bits;
 }
 
-function encodeEvents(words: Int32Array, programmatic: LaunchConfig['programmatic']): number {
+function encodeEvents(
+  words: Int32Array,
+  programmatic: LaunchConfig['programmatic'],
+  api: string,
+): number {
   words[commandLayout.triggeredEvent] = 0;
   words[commandLayout.startedEvent] = 0;
   if (programmatic === undefined) return 0;
   const { event, completionEvent, eventAtBlockStart = false } = programmatic;
   if (event !== undefined) {
-    words[commandLayout.triggeredEvent] = eventHandle('programmatic.event', event);
+    words[commandLayout.triggeredEvent] = eventHandle('programmatic.event', event, api);
   }
   if (completionEvent !== undefined) {
     words[commandLayout.startedEvent] = eventHandle(
       'programmatic.completionEvent',
       completionEvent,
+      api,
     );
   }
   return eventAtBlockStart ? flags.eventAtBlockStart : 0;
 }
 
-function eventHandle(argument: string, event: Event): number {
-  if (!(event instanceof Event)) throw wrongKind('stream.launch', argument, event, 'an event');
-  return event.use('stream.launch');
+function eventHandle(argument: string, event: Event, api: string): number {
+  if (!(event instanceof Event)) throw wrongKind(api, argument, event, 'an event');
+  return event.use(api);
 }
 
-function encodeCluster(words: Int32Array, cluster: Dim3): void {
-  writeDim(words, commandLayout.cluster, cluster, 'cluster');
+function isNonPortable({ nonPortableCluster = false }: LaunchConfig, api: string): boolean {
+  checkFlag(api, 'nonPortableCluster', nonPortableCluster);
+  return nonPortableCluster;
+}
+
+function encodeCluster(words: Int32Array, cluster: Dim3, isPortable: boolean, api: string): void {
+  writeDim(words, commandLayout.cluster, cluster, 'cluster', api);
   let blocks = 1;
   for (let axis = 0; axis < 3; axis += 1) {
     const size = at(words, commandLayout.cluster + axis);
     const grid = at(words, commandLayout.grid + axis);
     if (size < 1 || grid % size !== 0) {
       throw refuse(
+        api,
         `\`cluster\` ${'xyz'[axis]} is ${size}, expected a divisor of the grid's ${grid}`,
         invalidClusterSize,
       );
     }
     blocks *= size;
   }
-  if (blocks > portableCluster) {
+  const most = isPortable ? portableCluster : nonPortableCluster;
+  if (blocks > most) {
+    const more = isPortable ? `; up to ${nonPortableCluster} with \`nonPortableCluster\`` : '';
     throw refuse(
-      `\`cluster\` has ${blocks} blocks, expected at most ${portableCluster}`,
+      api,
+      `\`cluster\` has ${blocks} blocks, expected at most ${most}${more}`,
       invalidClusterSize,
     );
   }
 }
 
-function checkGrid(words: Int32Array, limits: DeviceLimits): void {
+function checkGrid(words: Int32Array, limits: DeviceLimits, api: string): void {
   for (let axis = 0; axis < 3; axis += 1) {
     const size = at(words, commandLayout.grid + axis);
     const most = limits.maxGrid[axis] ?? 1;
     if (size < 1 || size > most) {
-      throw refuse(`\`grid\` ${'xyz'[axis]} is ${size}, expected 1 … ${most}`);
+      throw refuse(api, `\`grid\` ${'xyz'[axis]} is ${size}, expected 1 … ${most}`);
     }
   }
 }
 
-function checkBlock(words: Int32Array, kernel: KernelAttributes, limits: DeviceLimits): void {
+function checkBlock(
+  words: Int32Array,
+  kernel: KernelAttributes,
+  limits: DeviceLimits,
+  api: string,
+): void {
   let threads = 1;
   for (let axis = 0; axis < 3; axis += 1) {
     const size = at(words, commandLayout.block + axis);
     const most = limits.maxBlock[axis] ?? 1;
     if (size < 1 || size > most) {
-      throw refuse(`\`block\` ${'xyz'[axis]} is ${size}, expected 1 … ${most}`);
+      throw refuse(api, `\`block\` ${'xyz'[axis]} is ${size}, expected 1 … ${most}`);
     }
     threads *= size;
   }
   const most = Math.min(kernel.maxThreadsPerBlock, limits.maxThreadsPerBlock);
   if (threads > most) {
     throw refuse(
+      api,
       `\`block\` has ${threads} threads, kernel ${kernel.name} allows at most ${most} a block`,
     );
   }
 }
 
-function writeDim(words: Int32Array, at: number, dim: Dim3, argument: string): void {
+function writeDim(words: Int32Array, at: number, dim: Dim3, argument: string, api: string): void {
   if (typeof dim !== 'object' || dim === null) {
-    throw refuse(`\`${argument}\` is ${describeValue(dim)}, expected [x, y, z] or { x, y, z }`);
+    throw refuse(
+      api,
+      `\`${argument}\` is ${describeValue(dim)}, expected [x, y, z] or { x, y, z }`,
+    );
   }
   const isTuple = isArray(dim);
-  words[at] = whole(isTuple ? dim[0] : dim.x, argument, 'x');
-  words[at + 1] = whole((isTuple ? dim[1] : dim.y) ?? 1, argument, 'y');
-  words[at + 2] = whole((isTuple ? dim[2] : dim.z) ?? 1, argument, 'z');
+  words[at] = whole(isTuple ? dim[0] : dim.x, argument, 'x', api);
+  words[at + 1] = whole((isTuple ? dim[1] : dim.y) ?? 1, argument, 'y', api);
+  words[at + 2] = whole((isTuple ? dim[2] : dim.z) ?? 1, argument, 'z', api);
 }
 
-function whole(size: number, argument: string, axis: string): number {
+function whole(size: number, argument: string, axis: string, api: string): number {
   if (typeof size === 'number' && (size | 0) === size) return size;
-  throw refuse(`\`${argument}\` ${axis} is ${describeValue(size)}, expected a 32-bit integer`);
+  throw refuse(api, `\`${argument}\` ${axis} is ${describeValue(size)}, expected a 32-bit integer`);
 }
 
 function isArray(dim: Dim3): dim is readonly [number, number?, number?] {
@@ -174,9 +208,10 @@ function at(words: Int32Array, index: number): number {
 }
 
 function refuse(
+  api: string,
   detail: string,
   number = invalidValue,
   hint = 'Change grid, block, shared memory or cluster in the plan of the operation',
 ): LaunchConfigError {
-  return new LaunchConfigError({ api: 'stream.launch', number, detail, hint });
+  return new LaunchConfigError({ api, number, detail, hint });
 }

@@ -36,15 +36,20 @@ export class NativeKernel implements Kernel {
     this.#encoder = new ParamsEncoder(attributes.name, params);
   }
 
-  encode(device: Device, config: LaunchConfig, params: KernelParams): Handle {
-    const handle = this.#record.use('stream.launch');
-    if (this.#module.runtime !== device.runtime) throw this.#foreign(device.runtime.backend);
+  encode(
+    device: Device,
+    config: LaunchConfig,
+    params: KernelParams,
+    api: string = 'stream.launch',
+  ): Handle {
+    const handle = this.#record.use(api);
+    if (this.#module.runtime !== device.runtime) throw this.#foreign(api, device.runtime.backend);
     const { block } = environment();
     block.turn += 1;
     const { turn } = block;
-    encodeConfig(block, config, this.attributes, device.limits);
-    this.#encoder.encode(block, params, device);
-    if (block.turn !== turn) throw reentered();
+    encodeConfig(block, config, this.attributes, device.limits, api);
+    this.#encoder.encode(block, params, device, api);
+    if (block.turn !== turn) throw reentered(api);
     return handle;
   }
 
@@ -76,9 +81,9 @@ export class NativeKernel implements Kernel {
     this.#record.release();
   }
 
-  #foreign(backend: string): BackendMismatchError {
+  #foreign(api: string, backend: string): BackendMismatchError {
     return new BackendMismatchError({
-      api: 'stream.launch',
+      api,
       detail: `kernel ${this.name} was loaded by another runtime than the stream's (${backend})`,
       hint: 'Load the module with `stream.runtime.loadModule`',
     });
@@ -86,7 +91,7 @@ export class NativeKernel implements Kernel {
 }
 
 // The block describes one launch: another one, made by a getter meanwhile, has overwritten it.
-function reentered(): ArgumentError {
+function reentered(api: string): ArgumentError {
   const detail = 'a getter of `config` or `params` described another launch';
-  return new ArgumentError({ api: 'stream.launch', detail, hint: 'Pass plain values' });
+  return new ArgumentError({ api, detail, hint: 'Pass plain values' });
 }

@@ -11,10 +11,15 @@ export interface LaunchConfig {
   readonly grid: Dim3;
   /** Threads of a block. */
   readonly block: Dim3;
-  /** Dynamic shared memory in bytes, default 0. */
+  /** Dynamic shared memory in bytes, default 0; at most what the static one of the kernel leaves. */
   readonly sharedBytes?: number;
-  /** Blocks of a cluster; divides the grid. */
+  /** Blocks of a cluster, at most 8; divides the grid. */
   readonly cluster?: Dim3;
+  /**
+   * Clusters of up to 16 blocks, which not every device of a compute capability can place; default
+   * false.
+   */
+  readonly nonPortableCluster?: boolean;
   /** All blocks must be resident at once. */
   readonly cooperative?: boolean;
   /** Priority of this launch within its graph or stream. */

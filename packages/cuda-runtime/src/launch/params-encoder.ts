@@ -32,6 +32,8 @@ export class ParamsEncoder {
   // Fields that may name a condition of a graph.
   readonly #wide: readonly { readonly name: string; readonly index: number }[];
   readonly #paramsWords: number;
+  // The call that is being encoded, for errors.
+  #api = 'stream.launch';
 
   /** @throws KernelImageError if the parameters cannot fit into the command block */
   constructor(kernel: string, layout: ParamsLayout) {
@@ -53,7 +55,8 @@ export class ParamsEncoder {
   }
 
   /** @throws ArgumentError, DisposedError, BackendMismatchError naming the field */
-  encode(block: CommandBlock, params: KernelParams, device: Device): void {
+  encode(block: CommandBlock, params: KernelParams, device: Device, api: string): void {
+    this.#api = api;
     const { words } = block;
     let given = 0;
     for (const _ in params) given += 1;
@@ -95,7 +98,7 @@ export class ParamsEncoder {
         throw this.#wrongValue(field.name, expected, value, params);
       }
       if (buffer.device !== device) throw this.#wrongDevice(field.name, buffer.device, device);
-      words[at] = buffer.use('stream.launch');
+      words[at] = buffer.use(this.#api);
       words[at + 1] = field.index;
       words[at + 2] = offset;
       words[at + 3] = offset / 0x1_0000_0000;
@@ -114,7 +117,7 @@ export class ParamsEncoder {
       const value = params[name];
       if (!(value instanceof Condition)) continue;
       const at = commandLayout.buffers + count * commandLayout.bufferWords;
-      words[at] = value.use('stream.launch');
+      words[at] = value.use(this.#api);
       words.fill(0, at + 1, at + commandLayout.bufferWords);
       words[at + 1] = index;
       count += 1;
@@ -124,7 +127,7 @@ export class ParamsEncoder {
 
   #wrongFields(params: KernelParams): ArgumentError {
     if (typeof params !== 'object' || params === null) {
-      return wrongKind('stream.launch', 'params', params, 'an object with a value for each field');
+      return wrongKind(this.#api, 'params', params, 'an object with a value for each field');
     }
     const names = this.#layout.fields.map((field) => field.name);
     const missing = names.filter((name) => !(name in params));
@@ -154,7 +157,7 @@ export class ParamsEncoder {
       return this.#refuse(`\`${name}\` is no tensor or buffer of this package`);
     if (actual.runtime !== expected.runtime) {
       return new BackendMismatchError({
-        api: 'stream.launch',
+        api: this.#api,
         detail: `kernel ${this.#kernel}: \`${name}\` belongs to another runtime (${actual.runtime.backend})`,
         hint: 'Use tensors, kernels and streams of one runtime',
       });
@@ -166,7 +169,7 @@ export class ParamsEncoder {
 
   #refuse(detail: string, hint?: string): ArgumentError {
     return new ArgumentError({
-      api: 'stream.launch',
+      api: this.#api,
       detail: `kernel ${this.#kernel}: ${detail}`,
       hint,
     });

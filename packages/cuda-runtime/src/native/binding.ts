@@ -34,6 +34,11 @@ export interface NativeFault {
   readonly byte?: number;
   /** `CRT_FILE_…` only: the system's error number, 0 = none. */
   readonly systemError?: number;
+  /** `CRT_OOM` of an allocation only. */
+  readonly requestedBytes?: number;
+  readonly freeBytes?: number;
+  readonly reservedBytes?: number;
+  readonly largestLive?: readonly { readonly label: string; readonly bytes: number }[];
   /** Row of the capture table by which a guard refused the call; absent otherwise. */
   readonly rule?: string;
 }
@@ -45,7 +50,7 @@ export type NativeCaptureStatus = 0 | 1 | 2;
  * The command block: one ArrayBuffer per environment, written by TypeScript, read by `launch`.
  * Little-endian 32-bit words:
  * 0–2 grid, 3–5 block, 6 shared bytes, 7 flags (1 = programmatic serialize, 2 = cooperative,
- * 4 = cluster given, 8 = priority given), 8–10 cluster, 11 priority, 12 buffer count, 13 bytes of the
+ * 4 = cluster given, 8 = priority given, 16 = event at block start, 32 = non-portable cluster), 8–10 cluster, 11 priority, 12 buffer count, 13 bytes of the
  * parameter block, 14 handle of the event that is recorded at the trigger, 15 of the one when all
  * blocks have begun (0 = none); from word 16 six words a buffer or condition argument (handle, field index, byte offset low,
  * high, extent in bytes low, high: the range that the tensor spans, for checks and the race checker);
@@ -248,9 +253,9 @@ export interface NativeBinding {
   ): { node: number; buffer: Handle };
   graphAddFree(graph: Handle, buffer: Handle, after: Uint32Array): number;
 
-  instantiate(graph: Handle, autoFree: boolean): Handle;
+  instantiate(graph: Handle, autoFree: boolean, nodePriority: boolean): Handle;
   /** On the task thread; posts `token`, then `settleTask` gives the executable. */
-  instantiateAsync(graph: Handle, autoFree: boolean, token: number): void;
+  instantiateAsync(graph: Handle, autoFree: boolean, nodePriority: boolean, token: number): void;
   graphLaunch(exec: Handle, stream: Handle): void;
   graphUpload(exec: Handle, stream: Handle): void;
   graphExecLaunches(exec: Handle): number;
@@ -338,6 +343,13 @@ export interface NativeOpenOptions {
   readonly device: number;
   readonly guards: boolean;
   readonly strictEvents: boolean;
+  /** `given`: there was a `pool`; `releaseThreshold` -1 = keep all. */
+  readonly pool: {
+    readonly given: boolean;
+    readonly hasThreshold: boolean;
+    readonly releaseThreshold: number;
+    readonly initialBytes: number;
+  };
   readonly cpu: {
     readonly level: string;
     readonly threads: number;

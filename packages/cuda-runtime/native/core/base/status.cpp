@@ -27,6 +27,25 @@ Status&& Status::in_capture(uint64_t id) && {
   return std::move(*this);
 }
 
+namespace {
+
+void write_memory(JsonWriter& json, const MemoryFacts& memory) {
+  json.field("requestedBytes", memory.requested);
+  json.field("freeBytes", memory.free);
+  json.field("reservedBytes", memory.reserved);
+  json.key("largestLive");
+  json.begin_array();
+  for (const auto& [label, bytes] : memory.largest) {
+    json.begin_object();
+    json.field("label", label);
+    json.field("bytes", bytes);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
 std::string to_json(const Fault& fault, const char* api) {
   JsonWriter json;
   json.begin_object();
@@ -43,6 +62,7 @@ std::string to_json(const Fault& fault, const char* api) {
     json.field("byte", fault.byte);
     json.field("systemError", static_cast<int64_t>(fault.system_error));
   }
+  if (fault.memory) write_memory(json, *fault.memory);
   json.end_object();
   return json.take();
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace cuda_runtime::core {
 
@@ -33,6 +35,14 @@ enum CudaNumber : int {
   kInvalidClusterSize = 912,
 };
 
+/// What was known when memory ran out.
+struct MemoryFacts {
+  uint64_t requested = 0;
+  uint64_t free = 0;
+  uint64_t reserved = 0;
+  std::vector<std::pair<std::string, uint64_t>> largest;  // labels and bytes of live buffers
+};
+
 /// What a failure says; the fields of `NativeFault` in src/native/binding.ts.
 struct Fault {
   std::string code;
@@ -46,6 +56,7 @@ struct Fault {
   std::string file;
   int64_t byte = -1;
   int system_error = 0;
+  std::shared_ptr<const MemoryFacts> memory;  // CRT_OOM of an allocation only
   const char* rule = "";  // row of the capture table by which a guard refused
 };
 

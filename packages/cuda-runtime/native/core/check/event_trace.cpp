@@ -153,7 +153,7 @@ Status EventTrace::free_copy(Exec& exec, Ref<TracedCopy>& copy) {
     }
   }
   if (exec.traced_copies.size() >= kMostCopies) return {};
-  Status status = make_traced_copy(*exec.graph(), copy);
+  Status status = make_traced_copy(*exec.graph(), exec.options().node_priority, copy);
   if (status.ok()) exec.traced_copies.push_back(copy);
   return status;
 }

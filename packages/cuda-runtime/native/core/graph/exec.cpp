@@ -67,7 +67,7 @@ Status Exec::draft(Graph& graph, const ExecOptions& options, ExecDraft& draft) {
 Status Exec::complete(ExecDraft draft, Ref<Exec>& exec) {
   Runtime& runtime = draft.flat->runtime();
   std::unique_ptr<ExecPlan> plan;
-  Status status = runtime.backend().plan(*draft.flat, plan);
+  Status status = runtime.backend().plan(*draft.flat, draft.options.node_priority, plan);
   if (!status.ok()) return status;
   if (draft.flat->has_conditions()) bind_conditions(*draft.flat, plan->condition_handles);
   runtime.races().check_graph(*draft.flat);

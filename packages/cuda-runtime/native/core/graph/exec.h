@@ -16,6 +16,7 @@ struct TracedCopy;
 
 struct ExecOptions {
   bool auto_free = false;  // a launch frees what an earlier one left allocated (CM03)
+  bool node_priority = true;
 };
 
 /// A graph on its way to an executable: taken on the thread that may change it, to be completed on any.
@@ -47,6 +48,7 @@ class Exec : public Record {
   /// What the next launch does. Whoever keeps a reference keeps this state: changes are made to a
   /// copy then. Needs the runtime's mutex.
   const Ref<Graph>& graph() const { return graph_; }
+  const ExecOptions& options() const { return options_; }
   ExecPlan& plan() const { return *plan_; }
   uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
   /// The latest launch; needs the runtime's mutex.

@@ -70,11 +70,11 @@ Ref<Graph> insert_timing(const Graph& source, std::vector<TimedNode>& timed) {
   return Inserter(source).run(timed);
 }
 
-Status make_traced_copy(const Graph& source, Ref<TracedCopy>& result) {
+Status make_traced_copy(const Graph& source, bool node_priority, Ref<TracedCopy>& result) {
   auto copy = make_ref<TracedCopy>();
   const Ref<Graph> graph = insert_timing(source, copy->timed);
   std::unique_ptr<ExecPlan> plan;
-  Status status = source.runtime().backend().plan(*graph, plan);
+  Status status = source.runtime().backend().plan(*graph, node_priority, plan);
   if (!status.ok()) return status;
   copy->exec = make_ref<Exec>(ExecDraft{graph, nullptr, {}}, std::move(plan));
   result = std::move(copy);

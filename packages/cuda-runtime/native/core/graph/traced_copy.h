@@ -29,6 +29,6 @@ struct TracedCopy : public RefCounted {
 /// Event nodes of the source are copied without timing.
 Ref<Graph> insert_timing(const Graph& source, std::vector<TimedNode>& timed);
 
-Status make_traced_copy(const Graph& source, Ref<TracedCopy>& copy);
+Status make_traced_copy(const Graph& source, bool node_priority, Ref<TracedCopy>& copy);
 
 }  // namespace cuda_runtime::core

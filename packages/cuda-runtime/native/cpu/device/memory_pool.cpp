@@ -19,8 +19,6 @@ constexpr uint64_t kPage = 4096;
 constexpr uint64_t kHugePage = 2u << 20;
 constexpr uint64_t kHugeFrom = 8u << 20;  // larger blocks consist of whole huge pages
 constexpr uint64_t kRedZone = 64;
-constexpr uint64_t kLargestCached = 64u << 20;   // larger blocks go back to the system
-constexpr uint64_t kCacheBytes = 512u << 20;
 constexpr int kFresh = 0xA5;
 constexpr int kFreed = 0xDD;
 constexpr int kGuard = 0xFB;
@@ -132,6 +130,18 @@ core::Status MemoryPool::allocate(uint64_t bytes, const std::string& label,
   return {};
 }
 
+core::Status MemoryPool::reserve(uint64_t bytes) {
+  if (bytes == 0) return {};
+  uint8_t* data = nullptr;
+  core::Status status = allocate(bytes, "pool.initialBytes", core::MemoryPlace::kHost, data);
+  if (!status.ok()) return status;
+  std::memset(data, 0, bytes);
+  release(data, bytes, "pool.initialBytes", core::MemoryPlace::kHost, nullptr);
+  LockGuard lock(mutex_);
+  peak_ = in_use_;
+  return {};
+}
+
 void MemoryPool::release(uint8_t* data, uint64_t bytes, const std::string& label,
                          core::MemoryPlace place, core::RaceCheck* races) {
   if (data == nullptr) return;
@@ -152,9 +162,9 @@ void MemoryPool::release(uint8_t* data, uint64_t bytes, const std::string& label
     larger_.erase(larger);
   }
   in_use_ -= bytes;
-  if (size > kLargestCached || cached_ + size > kCacheBytes || !keep(size, block)) {
-    std::free(block);
-  }
+  const bool fits = size <= options_.keep_largest && size <= options_.keep_bytes &&
+                    cached_ <= options_.keep_bytes - size;
+  if (!fits || !keep(size, block)) std::free(block);
 }
 
 // The caller holds the mutex; false when there is no memory to remember the block.

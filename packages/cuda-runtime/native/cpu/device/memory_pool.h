@@ -16,9 +16,13 @@
 namespace cuda_runtime::cpu {
 
 struct MemoryOptions {
+  static constexpr uint64_t kDefaultKeep = 512u << 20;
+  static constexpr uint64_t kDefaultLargest = 64u << 20;
   uint64_t limit_bytes = 0;  // 0: the machine's memory
   bool poison = false;
   bool protect = false;    // device memory is accessible to what runs with it only
+  uint64_t keep_bytes = kDefaultKeep;  // freed memory that is kept
+  uint64_t keep_largest = kDefaultLargest;  // larger blocks go back to the system at once
   bool reuse_any = false;  // the block that was freed last, if it is large enough
 };
 
@@ -29,6 +33,8 @@ class MemoryPool {
 
   core::Status allocate(uint64_t bytes, const std::string& label, core::MemoryPlace place,
                         uint8_t*& data);
+  /// Takes memory from the system, touches its pages and keeps it for an allocation of that size.
+  core::Status reserve(uint64_t bytes);
   /// Damaged guard bytes are reported to `races`.
   void release(uint8_t* data, uint64_t bytes, const std::string& label,
                core::MemoryPlace place, core::RaceCheck* races);

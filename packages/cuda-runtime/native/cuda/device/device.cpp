@@ -27,17 +27,22 @@ thread_local int current_device = -1;
 
 }  // namespace
 
-Device::Device(int ordinal)
-    : ordinal_(ordinal), reaper_(ordinal, loss_), staging_(reaper_), waiter_(*this) {}
+Device::Device(int ordinal, const core::PoolOptions& pool)
+    : ordinal_(ordinal), pool_options_(pool), reaper_(ordinal, loss_), staging_(reaper_), waiter_(*this) {}
 
-Device::~Device() = default;  // of one that could not be opened
+// Of one that could not be opened.
+Device::~Device() {
+  if (memory_stream_ != nullptr) cudaStreamDestroy(memory_stream_);
+  if (pool_ != nullptr) cudaMemPoolDestroy(pool_);
+}
 
-Status Device::open(int ordinal, Device*& device) {
+Status Device::open(int ordinal, const core::PoolOptions& pool, Device*& device) {
   LockGuard lock(registry().mutex);
   const auto found = registry().devices.find(ordinal);
   if (found != registry().devices.end()) {
     device = found->second;
-    return device->is_lost() ? device->lost_status() : Status();
+    if (device->is_lost()) return device->lost_status();
+    return device->refuse_pool(pool);
   }
   int count = 0;
   Status status = to_status(cudaGetDeviceCount(&count), "counting devices");
@@ -48,7 +53,7 @@ Status Device::open(int ordinal, Device*& device) {
                              std::to_string(count - 1) + " on the cuda backend",
                          "Choose a device that the driver shows");
   }
-  std::unique_ptr<Device> opened(new Device(ordinal));
+  std::unique_ptr<Device> opened(new Device(ordinal, pool));
   status = opened->start();
   if (!status.ok()) return status;
   device = registry().devices[ordinal] = opened.get();
@@ -73,12 +78,56 @@ Status Device::start() {
   pool.location.id = ordinal_;
   if (error == cudaSuccess) error = cudaMemPoolCreate(&pool_, &pool);
   // A threshold of 0 would give memory back at each synchronisation (rapidsai/rmm#2510).
-  uint64_t keep = UINT64_MAX;
+  uint64_t keep = pool_options_.release_threshold;
   if (error == cudaSuccess) {
     error = cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
   }
   if (error == cudaSuccess) current_device = ordinal_;
+  if (error == cudaSuccess) return reserve_pool();
   return to_status(error, "opening device " + std::to_string(ordinal_));
+}
+
+// Freed at once: below the threshold the pool keeps it.
+Status Device::reserve_pool() {
+  const uint64_t bytes = pool_options_.initial_bytes;
+  uint8_t* data = nullptr;
+  Status status = allocate(bytes, "pool.initialBytes", data);
+  free(data, bytes);
+  peak_.store(0);
+  if (!status.ok() && status.fault().code == "CRT_OOM") {
+    const core::MemoryState state = memory_state();
+    status.fault().memory = std::make_shared<core::MemoryFacts>(
+        core::MemoryFacts{bytes, state.free, state.reserved, {}});
+  }
+  if (!status.ok() || bytes == 0) return status;
+  return to_status(cudaStreamSynchronize(memory_stream_), "filling the memory pool");
+}
+
+// The pool lives as long as the process.
+Status Device::refuse_pool(const core::PoolOptions& asked) const {
+  const bool is_same = asked.release_threshold == pool_options_.release_threshold &&
+                       asked.initial_bytes == pool_options_.initial_bytes;
+  if (!asked.is_given || is_same) return {};
+  core::JsonWriter has;
+  core::JsonWriter wants;
+  for (core::JsonWriter* json : {&has, &wants}) json->begin_object();
+  pool_options_.write(has);
+  asked.write(wants);
+  for (core::JsonWriter* json : {&has, &wants}) json->end_object();
+  return Status::argument("device " + std::to_string(ordinal_) + " of this process is open with " +
+                              has.take() + ", asked for " + wants.take(),
+                          "Leave `pool` out or use the same: a device has one pool, which lives "
+                          "as long as the process");
+}
+
+core::MemoryState Device::memory_state() {
+  make_current();
+  size_t available = 0;
+  size_t total = 0;
+  cudaMemGetInfo(&available, &total);
+  uint64_t reserved = 0;
+  cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved);
+  return {available, reserved};
 }
 
 void Device::make_current() const {

@@ -9,9 +9,11 @@
 #include <string>
 
 #include "core/base/json.h"
+#include "core/backend.h"
 #include "core/base/status.h"
 #include "core/check/device_loss.h"
 #include "core/memory/staging.h"
+#include "core/runtime.h"
 #include "cuda/device/event_pool.h"
 #include "cuda/device/reaper.h"
 #include "cuda/device/staging_pool.h"
@@ -21,14 +23,16 @@ namespace cuda_runtime::cuda {
 
 class Device {
  public:
-  /// The device with this ordinal; makes the context and the memory pool at the first call.
-  static core::Status open(int ordinal, Device*& device);
+  /// The device with this ordinal; makes the context and the memory pool at the first call; a later
+  /// one must not ask for another pool.
+  static core::Status open(int ordinal, const core::PoolOptions& pool, Device*& device);
 
   ~Device();
 
   int ordinal() const { return ordinal_; }
   const cudaDeviceProp& properties() const { return properties_; }
   int greatest_priority() const { return greatest_priority_; }
+  const core::PoolOptions& pool_options() const { return pool_options_; }
   EventPool& events() { return events_; }
   StagingPool& staging() { return staging_; }
   Reaper& reaper() { return reaper_; }
@@ -41,6 +45,7 @@ class Device {
   core::Status allocate_host(uint64_t bytes, const std::string& label, uint8_t*& data);
   void free(uint8_t* data, uint64_t bytes) noexcept;
 
+  core::MemoryState memory_state();
   /// Copies from the device and waits; for load-time checks only.
   core::Status read_back(void* to, const void* from, size_t bytes);
 
@@ -61,11 +66,14 @@ class Device {
   void write_info(core::JsonWriter& json) const;
 
  private:
-  explicit Device(int ordinal);
+  Device(int ordinal, const core::PoolOptions& pool);
   core::Status start();
+  core::Status reserve_pool();
+  core::Status refuse_pool(const core::PoolOptions& asked) const;
   core::Status out_of_memory(cudaError_t error, uint64_t bytes, const std::string& label);
 
   const int ordinal_;
+  const core::PoolOptions pool_options_;
   cudaDeviceProp properties_{};
   int greatest_priority_ = 0;
   cudaMemPool_t pool_ = nullptr;

@@ -72,7 +72,8 @@ cudaGraphConditionalNodeType conditional_type(core::ConditionalType type) {
 
 }  // namespace
 
-CudaPlan::CudaPlan(Device& device, const core::Graph& graph) : device_(device) {
+CudaPlan::CudaPlan(Device& device, const core::Graph& graph, bool node_priority)
+    : device_(device) {
   device_.require();
   device_.make_current();
   const RelaxedCapture relaxed;
@@ -84,7 +85,7 @@ CudaPlan::CudaPlan(Device& device, const core::Graph& graph) : device_(device) {
     build(whole, graph);
     nodes_ = std::move(whole.nodes);
     note_events(graph);
-    instantiate(graph);
+    instantiate(graph, node_priority);
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
       if (!graph.nodes()[i].enabled) set_enabled(graph.nodes()[i], i);
     }
@@ -252,9 +253,9 @@ void CudaPlan::add_edges(Part& part, const core::Graph& graph) {
           "adding edges to a graph");
 }
 
-void CudaPlan::instantiate(const core::Graph& graph) {
+void CudaPlan::instantiate(const core::Graph& graph, bool node_priority) {
   cudaGraphInstantiateParams params{};
-  params.flags = cudaGraphInstantiateFlagUseNodePriority;
+  params.flags = node_priority ? cudaGraphInstantiateFlagUseNodePriority : 0;
   const cudaError_t error = cudaGraphInstantiateWithParams(&exec_, graph_, &params);
   if (error == cudaSuccess) return;
   exec_ = nullptr;

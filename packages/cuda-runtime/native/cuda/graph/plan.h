@@ -16,7 +16,7 @@ namespace cuda_runtime::cuda {
 class CudaPlan : public core::ExecPlan {
  public:
   /// Throws when the driver refuses.
-  CudaPlan(Device& device, const core::Graph& graph);
+  CudaPlan(Device& device, const core::Graph& graph, bool node_priority);
   ~CudaPlan() override;
 
   cudaGraphExec_t exec() const { return exec_; }
@@ -51,7 +51,7 @@ class CudaPlan : public core::ExecPlan {
   void add_event(cudaGraph_t graph, const core::Work& work, cudaGraphNode_t& added);
   void set_enabled(const core::GraphNode& node, uint32_t index);
   void set_transfer(const core::Work& work, cudaGraphNode_t node);
-  void instantiate(const core::Graph& graph);
+  void instantiate(const core::Graph& graph, bool node_priority);
   void require(cudaError_t error, const std::string& what);
   void destroy() noexcept;
 

@@ -18,6 +18,7 @@ using core::Work;
 core::ExecOptions read_options(const Arguments& in) {
   core::ExecOptions options;
   options.auto_free = in.boolean(1);
+  options.node_priority = in.boolean(2);
   return options;
 }
 
@@ -42,7 +43,7 @@ Napi::Value instantiate_async(const Napi::CallbackInfo& info) {
   TaskRequest task;
   task.results = in.environment().tasks;
   task.sink = in.sink();
-  task.token = in.integer(2, "token");
+  task.token = in.integer(3, "token");
   task.api = "graph.instantiate";
   task.held = hold(graph);
   task.work = [draft](Ref<core::Record>& made) {

@@ -93,7 +93,7 @@ export class NativeGraphExec implements GraphExec {
     if (!(kernel instanceof NativeKernel)) {
       throw wrongKind(api, 'kernel', kernel, 'a kernel of `module.kernel`');
     }
-    const native = kernel.encode(this.#graph.device, config, params);
+    const native = kernel.encode(this.#graph.device, config, params, api);
     guarded(() => environment().binding.graphExecSetKernel(this.#record.use(api), id, native));
   }
 

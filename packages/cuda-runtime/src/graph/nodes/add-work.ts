@@ -33,7 +33,7 @@ export function addKernel(
   }
   const ids = nodeIds(api, graph.owner, after);
   const handle = graph.use(api);
-  const native = kernel.encode(graph.device, launch.config, launch.params);
+  const native = kernel.encode(graph.device, launch.config, launch.params, api);
   return guarded(() => environment().binding.graphAddKernel(handle, native, ids));
 }
 

@@ -1,5 +1,5 @@
 import { streamColour } from '../../svg-text.js';
-import type { GraphEdge, GraphNode } from '../graph-node.js';
+import type { GraphAccess, GraphEdge, GraphNode } from '../graph-node.js';
 
 /** `kernel · add · 4×256` (grid×block), without the parts that a node has not. */
 export function nodeLabel({ kind, label, conditional, grid, block }: GraphNode): string {
@@ -16,9 +16,18 @@ function dims([x = 1, y = 1, z = 1]: readonly number[]): string {
 }
 
 /** A node's statement: its id behind `prefix`, its label, the colour of its stream. */
-export function dotNode(node: GraphNode, stream: number, prefix: string): string {
+export function dotNode(
+  node: GraphNode,
+  drawn: { readonly stream: number; readonly prefix: string; readonly accesses: boolean },
+): string {
+  const { stream, prefix, accesses } = drawn;
+  const label = accesses ? [nodeLabel(node), ...node.accesses.map(accessLine)] : [nodeLabel(node)];
   const colour = node.stream === '' ? '#ffffff' : streamColour(stream);
-  return `${prefix}${node.id} [label=${quote(nodeLabel(node))}, fillcolor=${quote(colour)}];`;
+  return `${prefix}${node.id} [label=${quoteLines(label)}, fillcolor=${quote(colour)}];`;
+}
+
+function accessLine({ mode, buffer, begin, end }: GraphAccess): string {
+  return `${mode} ${buffer === '' ? 'unnamed' : buffer} [${begin}, ${end})`;
 }
 
 /**
@@ -42,5 +51,11 @@ export type EdgeStyle = 'solid' | 'dashed' | 'dotted';
 
 /** A DOT string. */
 export function quote(text: string): string {
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  return quoteLines([text]);
+}
+
+// One line below the other.
+function quoteLines(lines: readonly string[]): string {
+  const escaped = lines.map((text) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"'));
+  return `"${escaped.join('\\n')}"`;
 }

@@ -40,3 +40,16 @@ test('the SVG marks edges that are not full, in words and by their line', () => 
   expect(svg).toMatch(/>programmatic<\/text>[\s\S]*>launch<\/text>/);
   expect(svg.match(/<line /g)).toHaveLength(3);
 });
+
+test('DOT with accesses and from left to right', () => {
+  const accesses = [
+    { buffer: 'x', mode: 'r', begin: 0, end: 16 },
+    { buffer: '', mode: 'rw', begin: 4, end: 8 },
+  ] as const;
+  const graph = { nodes: [node(0, 'copy', 'copy', '', { accesses })], edges: [] };
+  const dot = graphToDot(graph, { accesses: true, rankdir: 'LR' });
+  expect(dot).toContain('  rankdir=LR;\n');
+  expect(dot).toContain('n0 [label="copy\\nr x [0, 16)\\nrw unnamed [4, 8)", fillcolor');
+  expect(graphToDot(graph)).not.toMatch(/rankdir|unnamed/);
+  expect(() => graphToDot(graph, { rankdir: 'RL' as 'LR' })).toThrow(/`rankdir` is RL/);
+});

@@ -19,6 +19,7 @@ Status allocate_graph_buffer(Runtime& runtime, uint64_t home, uint64_t bytes,
                              const std::string& label, Ref<GraphBuffer>& buffer) {
   uint8_t* data = nullptr;
   Status status = runtime.backend().allocate(bytes, label, MemoryPlace::kDevice, data);
+  runtime.add_memory_facts(status, bytes, MemoryPlace::kDevice);
   if (!status.ok()) return status;
   try {
     buffer = make_ref<GraphBuffer>(home, Ref<Runtime>(&runtime), data, bytes, label);

@@ -32,7 +32,12 @@ extern "C" __global__ void test_accumulate(__grid_constant__ const AccumulatePar
 }
 
 extern "C" __global__ void test_parallel(__grid_constant__ const ParallelParams p) {
-  for (int64_t i = each::first(); i < p.count; i += each::stride()) p.y[i] = i * i;
+  // Through shared memory, so that one kernel here has some of its own.
+  volatile __shared__ int64_t squares[256];
+  for (int64_t i = each::first(); i < p.count; i += each::stride()) {
+    squares[threadIdx.x] = i * i;
+    p.y[i] = squares[threadIdx.x];
+  }
 }
 
 extern "C" __global__ void test_empty(__grid_constant__ const EmptyParams) {}
