@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/base/failure.h"
+#include "cuda/device/process_end.h"
 #include "cuda/driver.h"
 #include "cuda/queue/queue.h"
 
@@ -56,6 +57,7 @@ Status Device::open(int ordinal, const core::PoolOptions& pool, Device*& device)
   std::unique_ptr<Device> opened(new Device(ordinal, pool));
   status = opened->start();
   if (!status.ok()) return status;
+  park_threads_at_exit();
   device = registry().devices[ordinal] = opened.get();
   opened.release();  // until the process ends
   return {};

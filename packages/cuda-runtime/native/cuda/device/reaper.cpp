@@ -3,6 +3,7 @@
 #include <new>
 
 #include "core/base/failure.h"
+#include "cuda/device/process_end.h"
 #include "cuda/driver.h"
 
 namespace cuda_runtime::cuda {
@@ -33,7 +34,10 @@ void Reaper::run() noexcept {
       first_ = entry->next;
       if (first_ == nullptr) last_ = nullptr;
     }
-    release(*entry);
+    {
+      const DriverUse use;
+      release(*entry);
+    }
     delete entry;
     waiting_.fetch_sub(1, std::memory_order_relaxed);
   }

@@ -89,15 +89,7 @@ Ref<Mark> Queue::tail() {
     const Ref<Mark> last = items_.back().mark;
     return last->poll() ? nullptr : last;
   }
-  if (is_drained()) return nullptr;
   return append_mark(false, nullptr, true);
-}
-
-// What is over may still be in the list, until a mark says so.
-bool Queue::is_drained() {
-  if (stream_ == nullptr || device_.is_lost()) return false;
-  const RelaxedCapture relaxed;
-  return cudaStreamQuery(stream_) == cudaSuccess;
 }
 
 bool Queue::reap(Reaped& reaped) {

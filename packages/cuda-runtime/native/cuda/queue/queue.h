@@ -65,7 +65,6 @@ class Queue : public core::RefCounted {
   [[noreturn]] void refused(cudaError_t error, const std::string& what);
   core::Ref<Mark> append_mark(bool timing, Notice* notice, bool is_private);
   bool add_private_mark() noexcept;
-  bool is_drained();
   void watch();
 
   // A mark between two kernels costs time on the device, so that work is marked in lots, and the

@@ -5,6 +5,7 @@
 #include "core/base/clock.h"
 #include "core/base/failure.h"
 #include "cuda/device/device.h"
+#include "cuda/device/process_end.h"
 #include "cuda/driver.h"
 #include "cuda/queue/queue.h"
 
@@ -79,6 +80,7 @@ void Waiter::run() noexcept {
   for (;;) {
     bool progress = false;
     try {
+      const DriverUse use;
       progress = round();
     } catch (const std::exception&) {
       // No memory for the lists: look again after a rest.
