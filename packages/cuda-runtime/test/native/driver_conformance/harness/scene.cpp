@@ -72,7 +72,7 @@ bool Scene::load_kernels(const std::string& folder, std::string& why) {
       load("test_kernels.elementwise.fatbin") && find(kernels.empty, "test_empty") &&
       find(kernels.fill, "test_fill") && find(kernels.accumulate, "test_accumulate") &&
       find(kernels.parallel, "test_parallel");
-  library = libraries_.back();
+  kernel_library = libraries_.back();
   return is_loaded;
 }
 

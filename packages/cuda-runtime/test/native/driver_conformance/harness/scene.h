@@ -79,7 +79,7 @@ class Scene {
   cudaStream_t s1 = nullptr, s2 = nullptr, s3 = nullptr, b1 = nullptr, b2 = nullptr;
   Kernels kernels;
   std::vector<char> image;  // a fatbin that can be loaded once more
-  cudaLibrary_t library = nullptr;
+  cudaLibrary_t kernel_library = nullptr;
   cudaGraph_t graph = nullptr;  // of the last good end
   int32_t* counters = nullptr;  // device memory, kCounters
   static constexpr int kCounters = 8;

@@ -186,7 +186,7 @@ void kernels_and_libraries(Scene& s) {
       return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, 64, 0);
     }
     if (s.is("load library")) return load_again(s, loaded);
-    if (s.is("get kernel")) return cudaLibraryGetKernel(&found, s.library, "test_add");
+    if (s.is("get kernel")) return cudaLibraryGetKernel(&found, s.kernel_library, "test_add");
     ParallelParams params = {};
     params.y = results;  // count is 0: nothing is written
     return s.launch(s.kernels.parallel, s.s1, &params);

@@ -27,7 +27,7 @@ struct Things {
     props.allocType = cudaMemAllocationTypePinned;
     props.location.type = cudaMemLocationTypeDevice;
     cudaMemPoolCreate(&pool, &props);
-    cudaLibraryLoadData(&library, s.image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+    cudaLibraryLoadData(&loaded, s.image.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
     cudaStreamSynchronize(s.s3);
   }
   cudaGraph_t graph = nullptr;
@@ -38,7 +38,7 @@ struct Things {
   void* pooled = nullptr;
   cudaStream_t stream = nullptr;
   cudaMemPool_t pool = nullptr;
-  cudaLibrary_t library = nullptr;
+  cudaLibrary_t loaded = nullptr;
 };
 
 cudaError_t call_named(Scene& s, const Things& things) {
@@ -60,7 +60,7 @@ cudaError_t call_named(Scene& s, const Things& things) {
   if (s.is("destroy event")) return cudaEventDestroy(things.event);
   if (s.is("destroy stream")) return cudaStreamDestroy(things.stream);
   if (s.is("destroy pool")) return cudaMemPoolDestroy(things.pool);
-  if (s.is("unload library")) return cudaLibraryUnload(things.library);
+  if (s.is("unload library")) return cudaLibraryUnload(things.loaded);
   if (s.is("free")) return cudaFree(things.plain);
   if (s.is("free host")) return cudaFreeHost(things.pinned);
   if (s.is("async free")) return cudaFreeAsync(things.pooled, s.s3);
