@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { RaceError, type Stream, Tensor } from '../../src/index.js';
 import { onEachBackend } from '../makers/each-backend.js';
 import { errorOf, launchEmpty, openPeerScene, type PeerScene } from '../makers/peer-scene.js';
@@ -61,10 +61,17 @@ onEachBackend((backend) => {
     }
     expect(main.captureStatus).toBe('active');
     expect(main.endCapture().nodes).toHaveLength(10);
-    const after = await settled();
-    expect(after.live['buffer'] ?? 0).toBe(before.live['buffer'] ?? 0);
-    expect(after.bytesInUse).toBe(before.bytesInUse);
-    expect(after.bytesPeak).toBeLessThan(before.bytesPeak + 200 * megabyte);
+    // The threads that ran the fills let go of the memory a moment after they are complete.
+    await vi.waitFor(
+      () => {
+        const after = t.runtime.stats();
+        expect(after.live['buffer'] ?? 0).toBe(before.live['buffer'] ?? 0);
+        expect(after.bytesInUse).toBe(before.bytesInUse);
+      },
+      { timeout: 5000 },
+    );
+    // Of 2000 MiB that were allocated; each of at most 768 pending fills may hold one.
+    expect(t.runtime.stats().bytesPeak).toBeLessThan(before.bytesPeak + 800 * megabyte);
   });
 
   test('#40: freed memory is kept for the next allocation', async () => {
