@@ -54,6 +54,8 @@ onEachBackend((backend) => {
       side.fill(elsewhere, 1);
       unused.dispose();
       elsewhere.dispose();
+      // What is pending holds its memory: a machine that fills slower than this submits would show that.
+      while (side.pending > 50) await delay(1);
       if (index % 100 === 0) {
         launchEmpty(t, main);
         await delay(1);
@@ -70,8 +72,7 @@ onEachBackend((backend) => {
       },
       { timeout: 5000 },
     );
-    // Of 2000 MiB that were allocated; each of at most 768 pending fills may hold one.
-    expect(t.runtime.stats().bytesPeak).toBeLessThan(before.bytesPeak + 800 * megabyte);
+    expect(t.runtime.stats().bytesPeak).toBeLessThan(before.bytesPeak + 200 * megabyte);
   });
 
   test('#40: freed memory is kept for the next allocation', async () => {

@@ -24,10 +24,6 @@ export async function runInterruptedSession(
   const code = isLost ? 'CRT_DEVICE_LOST' : 'CRT_OOM';
   if (codesOf(error).includes(code)) return progress({ [`interrupted, ${code}`]: 1 });
   if (error === undefined) return progress({ 'ended before its fault': 1 });
-  // The fault may meet a call whose failure nobody reports: a mistake that expects one, or the release
-  // of a collected object, which then stays.
-  const isUnseen = !isLost && error instanceof Error && error.message.startsWith('left behind');
-  if (isUnseen) return progress({ 'interrupted, reported to nobody': 1 });
   const ended = error instanceof Error ? (error.stack ?? error.message) : String(error);
   throw new Error(`${code} was injected, and the session ended with ${ended}`, { cause: error });
 }

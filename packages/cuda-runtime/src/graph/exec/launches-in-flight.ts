@@ -2,7 +2,8 @@ import type { Handle } from '../../native/binding.js';
 import { environment } from '../../native/environment.js';
 import { guarded } from '../../native/guarded.js';
 
-// By stream: what runs, but could not be bound to its end. Goes with a later launch there.
+// By stream: what runs, but could not be bound to its end. Goes with a later launch there, or when a
+// later try succeeds.
 const unbound = new Map<Handle, Set<object>>();
 
 /**
@@ -35,5 +36,30 @@ export function launchKeeping(
   } catch {
     completions.cancel(token);
     unbound.set(stream, kept);
+    setTimeout(bindLater, retryMs, stream, kept).unref();
+  }
+}
+
+const retryMs = 20;
+
+function bindLater(stream: Handle, kept: Set<object>): void {
+  if (unbound.get(stream) !== kept) return;
+  const { binding, completions } = environment();
+  const token = completions.notify(() => kept.clear());
+  try {
+    binding.notify(stream, token);
+    unbound.delete(stream);
+  } catch {
+    completions.cancel(token);
+    if (isAlive(stream)) setTimeout(bindLater, retryMs, stream, kept).unref();
+    else unbound.delete(stream);
+  }
+}
+
+function isAlive(stream: Handle): boolean {
+  try {
+    return environment().binding.streamPending(stream) > 0;
+  } catch {
+    return false;
   }
 }
