@@ -2,10 +2,12 @@ import type { CaptureMode, GraphExec, GraphNode, HostBuffer, Stream } from '../.
 import { Tensor } from '../../src/index.js';
 import type { SeededRandom } from '../../src/testing/index.js';
 import type { TestRuntime } from '../makers/test-kernels.js';
-import { apply, type Slot, type Step, slotsOf, submit } from './step.js';
+import { apply, noteHistory, type Slot, type Step, slotsOf, submit } from './step.js';
 
 /** An executable graph and what each launch does. */
 export interface Replay {
+  /** For the history of a slot. */
+  readonly name: string;
   readonly exec: GraphExec;
   /** What a launch does, in order. */
   readonly steps: Step[];
@@ -89,7 +91,9 @@ export class Session {
     stream.write(tensor, values);
     this.note('alloc');
     this.note('write');
-    return { tensor, values, lastUser: stream };
+    const slot: Slot = { tensor, values, lastUser: stream, history: [] };
+    noteHistory(slot, `made on ${this.nameOf(stream)}`);
+    return slot;
   }
 
   randomValues(): Int32Array {
@@ -97,11 +101,17 @@ export class Session {
     return Int32Array.from({ length: this.elements }, (_, index) => Math.imul(first, index + 1));
   }
 
+  /** For the history of a slot. */
+  nameOf(stream: Stream): string {
+    return `${stream.name}#${stream.id}`;
+  }
+
   /** Orders what `stream` does next behind the slot's last use. */
   claim(stream: Stream, slot: Slot): void {
     if (slot.lastUser === stream) return;
     stream.waitStream(slot.lastUser);
     this.note('wait');
+    noteHistory(slot, `${this.nameOf(stream)} waits for ${this.nameOf(slot.lastUser)}`);
     slot.lastUser = stream;
   }
 
@@ -121,7 +131,7 @@ export class Session {
     const stream = this.pick(this.streams);
     for (const slot of slotsOf(step)) this.claim(stream, slot);
     submit(this.t, stream, step);
-    apply(step);
+    apply(step, `on ${this.nameOf(stream)}`);
     this.note(step.kind === 'accumulate' || step.kind === 'set' ? 'launch' : step.kind);
   }
 
@@ -130,7 +140,8 @@ export class Session {
     for (const step of replay.steps) for (const slot of slotsOf(step)) this.claim(stream, slot);
     replay.exec.launch(stream);
     for (const [index, step] of replay.steps.entries()) {
-      if (!replay.disabled.has(index)) apply(step);
+      const where = `by ${replay.name} on ${this.nameOf(stream)}`;
+      if (!replay.disabled.has(index)) apply(step, where);
     }
     this.expectedNotifications += replay.notifications;
     this.note('graph launch');
@@ -142,7 +153,9 @@ export class Session {
     this.claim(stream, slot);
     const [expected, actual] = [slot.values.slice(), new Int32Array(this.elements)];
     this.note('read');
-    this.later(stream.read(slot.tensor, actual).then(() => compare(actual, expected)));
+    noteHistory(slot, `read on ${this.nameOf(stream)}`);
+    const history = [...slot.history];
+    this.later(stream.read(slot.tensor, actual).then(() => compare(actual, expected, history)));
   }
 
   /** Something that must settle well before `settle` returns. */
@@ -159,10 +172,15 @@ export class Session {
   }
 }
 
-/** @throws Error naming the first element that differs */
-export function compare(actual: Int32Array, expected: Int32Array): void {
+/** @throws Error naming the first element that differs and what was done to the slot */
+export function compare(
+  actual: Int32Array,
+  expected: Int32Array,
+  history: readonly string[],
+): void {
   for (const [index, value] of expected.entries()) {
     if (actual[index] === value) continue;
-    throw new Error(`wrong result: element ${index} is ${actual[index]}, expected ${value}`);
+    const what = `element ${index} of ${expected.length} is ${actual[index]}, expected ${value}`;
+    throw new Error(`wrong result: ${what}; what was done:\n  ${history.join('\n  ')}`);
   }
 }

@@ -7,6 +7,8 @@ export interface Slot {
   readonly values: Int32Array;
   /** The stream of its last operation; others wait for it first. */
   lastUser: Stream;
+  /** What was done to it lately, the newest last. */
+  readonly history: string[];
 }
 
 /** An operation whose result is known. */
@@ -21,8 +23,14 @@ export function slotsOf(step: Step): readonly Slot[] {
   return step.kind === 'copy' ? [step.y, step.from] : [step.y];
 }
 
-/** What the step does to the model. */
-export function apply(step: Step): void {
+/** Notes what was done to the slot: the value that its first element must have then. */
+export function noteHistory(slot: Slot, what: string): void {
+  slot.history.push(`${what} → ${slot.values[0]}`);
+  if (slot.history.length > 24) slot.history.shift();
+}
+
+/** What the step does to the model; `where` says by what. */
+export function apply(step: Step, where: string): void {
   const { values } = step.y;
   if (step.kind === 'accumulate') {
     for (let i = 0; i < values.length; i += 1) {
@@ -30,6 +38,7 @@ export function apply(step: Step): void {
     }
   } else if (step.kind === 'copy') values.set(step.from.values);
   else values.fill(step.kind === 'set' ? step.value : step.byte * 0x01010101);
+  noteHistory(step.y, `${step.kind} ${where}`);
 }
 
 /** Submits the step; a capturing stream records it. */

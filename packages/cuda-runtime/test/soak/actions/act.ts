@@ -1,6 +1,6 @@
 import { type DeviceBuffer, Event, OutOfMemoryError } from '../../../src/index.js';
 import { compare, type Session } from '../session.js';
-import { slotsOf } from '../step.js';
+import { noteHistory, slotsOf } from '../step.js';
 import { captureReplay, retireReplay } from './captured-graphs.js';
 import { buildReplay, updateReplay } from './explicit-graphs.js';
 import { makeMistake } from './mistakes.js';
@@ -56,6 +56,7 @@ function rewrite(s: Session): void {
   s.claim(stream, slot);
   stream.write(slot.tensor, data);
   slot.values.set(data);
+  noteHistory(slot, `write on ${s.nameOf(stream)}`);
   data.fill(-1);
   s.note('write');
 }
@@ -69,11 +70,13 @@ async function throughHostMemory(s: Session): Promise<void> {
   s.note('copy');
   s.note('record');
   await there.done();
-  compare(new Int32Array(host.buffer), expected);
+  noteHistory(slot, `copied to the host on ${s.nameOf(stream)}`);
+  compare(new Int32Array(host.buffer), expected, slot.history);
   const data = s.randomValues();
   new Int32Array(host.buffer).set(data);
   stream.copy(slot.tensor, host);
   slot.values.set(data);
+  noteHistory(slot, `copied from the host on ${s.nameOf(stream)}`);
   await stream.synchronize();
   there.dispose();
   if (!s.isLikely(0.2)) return;

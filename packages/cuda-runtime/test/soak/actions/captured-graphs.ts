@@ -18,7 +18,8 @@ export async function captureReplay(s: Session): Promise<void> {
   s.note('capture');
   s.note('instantiate');
   s.note('recorded', steps.length);
-  const replay: Replay = { exec, steps, nodes: [], disabled: new Set(), notifications };
+  const name = `captured${s.operations}${mode}`;
+  const replay: Replay = { name, exec, steps, nodes: [], disabled: new Set(), notifications };
   s.launch(replay);
   s.replays.push(replay);
   if (s.replays.length > 6) retireReplay(s);

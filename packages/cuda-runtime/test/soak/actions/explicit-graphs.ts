@@ -1,6 +1,6 @@
 import type { Graph, GraphNode } from '../../../src/index.js';
 import type { Replay, Session } from '../session.js';
-import { kernelOf, type Slot, type Step, slotsOf } from '../step.js';
+import { kernelOf, noteHistory, type Slot, type Step, slotsOf } from '../step.js';
 import { retireReplay } from './captured-graphs.js';
 
 /** Builds a graph node by node, each step behind the last ones that touched its slots. */
@@ -19,7 +19,8 @@ export async function buildReplay(s: Session): Promise<void> {
   const exec = s.isLikely(0.5) ? whole.instantiateSync() : await whole.instantiate();
   // Nodes of a clone are its own, and only a chain can be changed without a look at the memory.
   const known = whole === graph && shape === 'chain' ? nodes : [];
-  const replay: Replay = { exec, steps, nodes: known, disabled: new Set(), notifications };
+  const name = `built${s.operations}${shape}`;
+  const replay: Replay = { name, exec, steps, nodes: known, disabled: new Set(), notifications };
   if (whole !== graph) graph.dispose();
   if (s.isLikely(0.9)) whole.dispose();
   s.note('node', nodes.length + notifications);
@@ -40,6 +41,7 @@ export function updateReplay(s: Session): void {
   else if (how === 'refused') updateRefused(s, replay);
   else changeNode(s, replay, how);
   s.note('update');
+  for (const step of replay.steps) noteHistory(step.y, `${replay.name} updated by ${how}`);
   s.launch(replay);
 }
 
@@ -81,7 +83,7 @@ function changeNode(s: Session, replay: Replay, how: 'set' | 'enable'): void {
   const index = s.random.integer(0, replay.nodes.length);
   const [node, old] = [replay.nodes[index], replay.steps[index]];
   if (!node || !old) throw new RangeError(`no step ${index}`);
-  if (how === 'enable' && old.kind !== 'copy') {
+  if (how === 'enable') {
     const isOn = replay.disabled.has(index);
     replay.exec.setEnabled(node, isOn);
     if (isOn) replay.disabled.delete(index);
