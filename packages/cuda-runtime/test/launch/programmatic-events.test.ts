@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Event, LaunchConfigError, type Stream, type Tensor } from '../../src/index.js';
 import { onEachBackend } from '../makers/each-backend.js';
+import { kernelsOverlap } from '../makers/kernels-overlap.js';
 import { openTestRuntime, readInts, type TestRuntime, zeros } from '../makers/test-kernels.js';
 
 const one = { grid: [1], block: [1] } as const;
@@ -57,7 +58,7 @@ onEachBackend((backend) => {
         expect(await readInts(a, y)).toEqual([7]);
         [wasEarly = 0] = await readInts(a, early);
       }
-      expect(wasEarly).toBe(1);
+      if (kernelsOverlap) expect(wasEarly).toBe(1);
     });
 
     test('orders streams outside graphs too', async () => {

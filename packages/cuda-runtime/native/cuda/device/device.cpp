@@ -157,6 +157,20 @@ Status Device::allocate(uint64_t bytes, const std::string& label, uint8_t*& data
   return {};
 }
 
+// Not counted as in use: it stays to the end of the process, as the pool does.
+Status Device::unread_byte(void*& byte) {
+  LockGuard lock(unread_mutex_);
+  if (unread_byte_ == nullptr) {
+    uint8_t* made = nullptr;
+    Status status = allocate(1, "a byte for fills that are switched off", made);
+    if (!status.ok()) return status;
+    in_use_.fetch_sub(1);
+    unread_byte_ = made;
+  }
+  byte = unread_byte_;
+  return {};
+}
+
 Status Device::allocate_host(uint64_t bytes, const std::string& label, uint8_t*& data) {
   data = nullptr;
   if (is_lost()) return lost_status();

@@ -45,6 +45,9 @@ class Device {
   core::Status allocate_host(uint64_t bytes, const std::string& label, uint8_t*& data);
   void free(uint8_t* data, uint64_t bytes) noexcept;
 
+  /// A byte of device memory that may be written at any time and that nobody reads.
+  core::Status unread_byte(void*& byte);
+
   core::MemoryState memory_state();
   /// Copies from the device and waits; for load-time checks only.
   core::Status read_back(void* to, const void* from, size_t bytes);
@@ -78,6 +81,8 @@ class Device {
   int greatest_priority_ = 0;
   cudaMemPool_t pool_ = nullptr;
   cudaStream_t memory_stream_ = nullptr;
+  core::Mutex unread_mutex_;
+  uint8_t* unread_byte_ = nullptr;  // made when first asked for
   core::DeviceLoss loss_{
       "Restart the process; every later call on the device fails the same way"};
   EventPool events_;

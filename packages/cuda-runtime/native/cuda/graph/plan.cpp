@@ -87,7 +87,7 @@ CudaPlan::CudaPlan(Device& device, const core::Graph& graph, bool node_priority)
     note_events(graph);
     instantiate(graph, node_priority);
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
-      if (!graph.nodes()[i].enabled) set_enabled(graph.nodes()[i], i);
+      if (!graph.nodes()[i].enabled) switch_off(graph.nodes()[i], nodes_[i]);
     }
   } catch (...) {
     destroy();
@@ -281,39 +281,46 @@ void CudaPlan::instantiate(const core::Graph& graph, bool node_priority) {
 void CudaPlan::set_node(const GraphNode& node, uint32_t index) {
   const Work& work = *node.work;
   cudaGraphNode_t native = nodes_[index];
-  bool can_be_off = false;
   if (work.kind == WorkKind::kKernel) {
     void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
     cudaGraphNodeParams params = kernel_params(work, arguments);
     require(cudaGraphExecNodeSetParams(exec_, native, &params),
             "giving kernel " + work.label() + " to a node");
-    can_be_off = true;
-  } else if (work.kind == WorkKind::kCopy || work.kind == WorkKind::kFill) {
-    if (work.bytes == 0) return;  // an empty node
-    set_transfer(work, native);
-    can_be_off = true;
+    set_enabled(native, node.enabled);
+  } else if (work.kind == WorkKind::kCopy && work.bytes > 0) {
+    require(cudaGraphExecMemcpyNodeSetParams1D(exec_, native, work.to, work.from, work.bytes,
+                                               cudaMemcpyDefault),
+            "giving a copy to a node");
+    set_enabled(native, node.enabled);
+  } else if (work.kind == WorkKind::kFill && work.bytes > 0) {
+    set_fill(node, native);
   } else if (work.kind == WorkKind::kNotify || work.kind == WorkKind::kHost) {
     const cudaHostNodeParams params = host_params(work);
     require(cudaGraphExecHostNodeSetParams(exec_, native, &params),
             "giving " + work.label() + " to a node");
   }
-  if (can_be_off) set_enabled(node, index);
 }
 
-void CudaPlan::set_enabled(const GraphNode& node, uint32_t index) {
-  const bool is_empty = node.work->kind != WorkKind::kKernel && node.work->bytes == 0;
-  if (is_empty) return;
-  require(cudaGraphNodeSetEnabled(exec_, nodes_[index], node.enabled ? 1 : 0), "switching a node");
+void CudaPlan::switch_off(const GraphNode& node, cudaGraphNode_t native) {
+  if (node.work->kind != WorkKind::kKernel && node.work->bytes == 0) return;  // an empty node
+  if (node.work->kind == WorkKind::kFill) return set_fill(node, native);
+  set_enabled(native, false);
 }
 
-void CudaPlan::set_transfer(const Work& work, cudaGraphNode_t node) {
-  if (work.kind == WorkKind::kCopy) {
-    return require(cudaGraphExecMemcpyNodeSetParams1D(exec_, node, work.to, work.from, work.bytes,
-                                                      cudaMemcpyDefault),
-                   "giving a copy to a node");
+void CudaPlan::set_enabled(cudaGraphNode_t node, bool enabled) {
+  require(cudaGraphNodeSetEnabled(exec_, node, enabled ? 1 : 0), "switching a node");
+}
+
+// With a fill that the driver has switched off, nodes behind it run too early or not at all, or the
+// device is lost (580.159.04, CG09). So one that is off fills a byte that nobody reads.
+void CudaPlan::set_fill(const GraphNode& node, cudaGraphNode_t native) {
+  cudaMemsetParams params = fill_params(*node.work);
+  if (!node.enabled) {
+    core::Status status = device_.unread_byte(params.dst);
+    if (!status.ok()) throw core::StatusException(std::move(status));
+    params.width = params.pitch = 1;
   }
-  const cudaMemsetParams params = fill_params(work);
-  require(cudaGraphExecMemsetNodeSetParams(exec_, node, &params), "giving a fill to a node");
+  require(cudaGraphExecMemsetNodeSetParams(exec_, native, &params), "giving a fill to a node");
 }
 
 // ---- external events ----------------------------------------------------------------------------

@@ -49,8 +49,9 @@ class CudaPlan : public core::ExecPlan {
   void add_transfer(cudaGraph_t graph, const core::Work& work, cudaGraphNode_t& added);
   void add_host(cudaGraph_t graph, const core::Work& work, cudaGraphNode_t& added);
   void add_event(cudaGraph_t graph, const core::Work& work, cudaGraphNode_t& added);
-  void set_enabled(const core::GraphNode& node, uint32_t index);
-  void set_transfer(const core::Work& work, cudaGraphNode_t node);
+  void switch_off(const core::GraphNode& node, cudaGraphNode_t native);
+  void set_enabled(cudaGraphNode_t node, bool enabled);
+  void set_fill(const core::GraphNode& node, cudaGraphNode_t native);
   void instantiate(const core::Graph& graph, bool node_priority);
   void require(cudaError_t error, const std::string& what);
   void destroy() noexcept;

@@ -73,7 +73,11 @@ function check(
       ...command.flags,
       ...(command.filters.length > 0 ? command.filters : parityFiles(root, projects(root))),
     ],
-    environment: { ...environment, NODE_OPTIONS: `--import=${exitOnSigterm}` },
+    environment: {
+      ...environment,
+      CUDA_RUNTIME_SANITIZER: tool, // kernels do not overlap then, and tests do not ask for it
+      NODE_OPTIONS: `--import=${exitOnSigterm}`,
+    },
     under: [
       'compute-sanitizer',
       ...tools[tool],

@@ -12,6 +12,9 @@ namespace conformance {
 using RowProgram = void (*)(Scene& scene);
 using Rows = std::map<std::string, RowProgram>;
 
+/// CG09, cases `… in a chain`.
+void switched_off_in_chains(Scene& scene);
+
 void add_begin_and_end(Rows& rows);
 void add_calls(Rows& rows);
 void add_calls_on_graphs(Rows& rows);
