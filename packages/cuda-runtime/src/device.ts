@@ -1,12 +1,5 @@
-import {
-  checkFlag,
-  checkFunction,
-  checkOptions,
-  checkSignal,
-  checkText,
-  wrongKind,
-  wrongStream,
-} from './arguments/faults.js';
+import { checkFlag, checkFunction, checkText, wrongKind, wrongStream } from './arguments/faults.js';
+import { checkOptions, checkSignalOnly, type OptionNames } from './arguments/options.js';
 import type {
   AllocOptions,
   CaptureOptions,
@@ -31,6 +24,15 @@ import { Event } from './stream/event.js';
 import type { QueueOptions } from './stream/pending-limit.js';
 import { NativeStream, type StreamTerms } from './stream/stream.js';
 import type { StreamOptions } from './stream/stream-options.js';
+
+const streamNames: OptionNames<StreamOptions> = { priority: true, blocking: true, name: true };
+const eventNames: OptionNames<{ timing?: boolean }> = { timing: true };
+const allocNames: OptionNames<AllocOptions> = { stream: true, label: true };
+const captureNames: OptionNames<CaptureOptions & OnStream> = {
+  stream: true,
+  mode: true,
+  into: true,
+};
 
 /** The one implementation of `Device`. */
 export class NativeDevice implements Device {
@@ -76,7 +78,7 @@ export class NativeDevice implements Device {
   /** A stream for a user or for the runtime itself. */
   makeStream(options: StreamOptions, owner: StreamTerms['owner']): Stream {
     const api = 'device.createStream';
-    checkOptions(api, 'options', options);
+    checkOptions(api, 'options', options, streamNames);
     const { priority = 0, blocking = false, name = '' } = options;
     if (!Number.isInteger(priority)) throw wrongKind(api, 'priority', priority, 'an integer');
     checkFlag(api, 'blocking', blocking);
@@ -95,7 +97,7 @@ export class NativeDevice implements Device {
 
   createEvent(options: { readonly timing?: boolean } = {}): Event {
     const api = 'device.createEvent';
-    checkOptions(api, 'options', options);
+    checkOptions(api, 'options', options, eventNames);
     const { timing = false } = options;
     checkFlag(api, 'timing', timing);
     const { binding } = environment();
@@ -105,6 +107,7 @@ export class NativeDevice implements Device {
 
   alloc(bytes: number, options: AllocOptions = {}): DeviceBuffer {
     const api = 'device.alloc';
+    checkOptions(api, 'options', options, allocNames);
     const { stream = this.runtime.currentStream(this), label = '' } = options;
     checkBytes(api, bytes);
     if (typeof label !== 'string') throw wrongKind(api, 'label', label, 'text');
@@ -136,14 +139,14 @@ export class NativeDevice implements Device {
   capture(record: (stream: Stream) => void, options: CaptureOptions & OnStream = {}): Graph {
     const api = 'device.capture';
     checkFunction(api, 'record', record);
-    checkOptions(api, 'options', options);
+    checkOptions(api, 'options', options, captureNames);
     const { stream = this.runtime.currentStream(this) } = options;
     this.#checkStream(api, stream);
     return captureGraph(stream, record, options);
   }
 
   async synchronize(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    checkSignal('device.synchronize', options);
+    checkSignalOnly('device.synchronize', options);
     await Promise.all(this.#living().map((stream) => stream.synchronize(options)));
   }
 

@@ -1,5 +1,6 @@
 import { isMainThread } from 'node:worker_threads';
-import { checkFlag, checkOptions, wrongKind } from './arguments/faults.js';
+import { checkFlag, wrongKind } from './arguments/faults.js';
+import { checkObject, checkOptions, type OptionNames } from './arguments/options.js';
 import { type CpuOptions, resolveCpuOptions } from './cpu/cpu-options.js';
 import { ArgumentError } from './errors/argument-error.js';
 import type { NativeOpenOptions } from './native/binding.js';
@@ -39,29 +40,27 @@ export interface ResolvedOptions {
   readonly native: NativeOpenOptions;
 }
 
-const names = [
-  'backend',
-  'device',
-  'guards',
-  'strictEvents',
-  'isolated',
-  'maxPending',
-  'queuePolicy',
-  'pool',
-  'cpu',
-];
+const names: OptionNames<OpenOptions> = {
+  backend: true,
+  device: true,
+  guards: true,
+  strictEvents: true,
+  isolated: true,
+  maxPending: true,
+  queuePolicy: true,
+  pool: true,
+  cpu: true,
+};
 
 /** @throws ArgumentError naming the option */
 export function resolveOptions(options: OpenOptions, settings: Settings): ResolvedOptions {
-  checkOptions('open', 'options', options);
-  const unknown = Object.keys(options).find((name) => !names.includes(name));
-  if (unknown !== undefined) throw refuse(`\`${unknown}\` is not an option`);
+  checkOptions('open', 'options', options, names);
   const { backend = 'auto', device = 0, guards = true, strictEvents = false } = options;
   const { isolated = false, pool = {}, cpu = {} } = options;
   for (const [name, flag] of Object.entries({ guards, strictEvents, isolated })) {
     checkFlag('open', name, flag);
   }
-  checkOptions('open', 'cpu', cpu);
+  checkObject('open', 'cpu', cpu);
   if (backend !== 'auto' && backend !== 'cpu' && backend !== 'cuda') {
     throw refuse(`\`backend\` is ${String(backend)}, expected auto, cpu or cuda`);
   }

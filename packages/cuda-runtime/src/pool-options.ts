@@ -1,4 +1,5 @@
-import { checkOptions, wrongKind } from './arguments/faults.js';
+import { wrongKind } from './arguments/faults.js';
+import { checkOptions, type OptionNames } from './arguments/options.js';
 import { ArgumentError } from './errors/argument-error.js';
 import type { NativeOpenOptions } from './native/binding.js';
 
@@ -19,12 +20,12 @@ export interface PoolOptions {
   readonly initialBytes?: number;
 }
 
+const names: OptionNames<PoolOptions> = { releaseThreshold: true, initialBytes: true };
+
 /** Fills in defaults. @throws ArgumentError naming the option */
 export function resolvePool(pool: PoolOptions): NativeOpenOptions['pool'] {
-  checkOptions('open', 'pool', pool);
+  checkOptions('open', 'pool', pool, names);
   const { releaseThreshold, initialBytes = 0 } = pool;
-  const unknown = Object.keys(pool).find((n) => n !== 'releaseThreshold' && n !== 'initialBytes');
-  if (unknown !== undefined) throw refuse(`\`pool.${unknown}\` is not an option`);
   const threshold = releaseThreshold ?? 'max';
   if (threshold !== 'max' && !isSize(threshold)) {
     const expected = 'a non-negative integer or max';

@@ -62,7 +62,7 @@ export class NativeRuntime implements Runtime {
     const make = (device: Device, name: string, priority = 0) =>
       ownDevice(devices, device).makeStream({ name, priority }, 'runtime');
     this.streams = new NamedStreams(this, make);
-    this.trace = new NativeTrace(() => this.use('runtime.trace'));
+    this.trace = new NativeTrace((api) => this.use(api));
     noteOpened(this);
   }
 

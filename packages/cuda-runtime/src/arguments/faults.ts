@@ -64,17 +64,3 @@ export function checkText(api: string, argument: string, value: unknown): void {
 export function checkFlag(api: string, argument: string, value: unknown): void {
   if (typeof value !== 'boolean') throw wrongKind(api, argument, value, 'true or false');
 }
-
-/** @throws ArgumentError unless `value` is an object that can hold options */
-export function checkOptions(api: string, argument: string, value: unknown): void {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject) throw wrongKind(api, argument, value, 'an object of options');
-}
-
-/** Before anything is registered. @throws ArgumentError unless the signal is one or left out */
-export function checkSignal(api: string, options: { readonly signal?: unknown }): void {
-  checkOptions(api, 'options', options);
-  const { signal } = options;
-  if (signal === undefined || signal instanceof AbortSignal) return;
-  throw wrongKind(api, 'signal', signal, 'an AbortSignal');
-}

@@ -1,5 +1,5 @@
-import { checkOptions, wrongKind } from '../arguments/faults.js';
-import { ArgumentError } from '../errors/argument-error.js';
+import { wrongKind } from '../arguments/faults.js';
+import { checkObject, checkOptions, type OptionNames } from '../arguments/options.js';
 
 /** What an operation takes: `us + bytes / bytesPerUs`, to the nanosecond. */
 export interface OperationCost {
@@ -19,12 +19,14 @@ export interface CpuCost {
   readonly copy?: OperationCost;
 }
 
+const names: OptionNames<CpuCost> = { kernels: true, kernel: true, copy: true };
+const operationNames: OptionNames<OperationCost> = { us: true, bytesPerUs: true };
+
 /** @throws ArgumentError naming the entry */
 export function checkCost(cost: CpuCost): void {
-  checkOptions('open', 'cpu.cost', cost);
-  checkNames('cpu.cost', cost, ['kernels', 'kernel', 'copy']);
+  checkOptions('open', 'cpu.cost', cost, names);
   const { kernels = {}, kernel, copy } = cost;
-  checkOptions('open', 'cpu.cost.kernels', kernels);
+  checkObject('open', 'cpu.cost.kernels', kernels);
   if (kernel !== undefined) checkOperation('cpu.cost.kernel', kernel);
   if (copy !== undefined) checkOperation('cpu.cost.copy', copy);
   for (const [name, entry] of Object.entries(kernels)) {
@@ -36,8 +38,7 @@ export function checkCost(cost: CpuCost): void {
 const mostUs = 1e12;
 
 function checkOperation(name: string, cost: OperationCost): void {
-  checkOptions('open', name, cost);
-  checkNames(name, cost, ['us', 'bytesPerUs']);
+  checkOptions('open', name, cost, operationNames);
   const { us = 0, bytesPerUs } = cost;
   if (!(typeof us === 'number' && us >= 0 && us <= mostUs)) {
     throw wrongKind('open', `${name}.us`, us, `microseconds from 0 to ${mostUs}`);
@@ -46,11 +47,4 @@ function checkOperation(name: string, cost: OperationCost): void {
   if (!(typeof bytesPerUs === 'number' && bytesPerUs > 0 && Number.isFinite(bytesPerUs))) {
     throw wrongKind('open', `${name}.bytesPerUs`, bytesPerUs, 'a positive number');
   }
-}
-
-function checkNames(where: string, value: object, known: readonly string[]): void {
-  const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const detail = `\`${where}.${unknown}\` is not an option, expected ${known.join(', ')}`;
-  throw new ArgumentError({ api: 'open', detail });
 }

@@ -1,4 +1,5 @@
 import { checkFlag, wrongKind } from '../arguments/faults.js';
+import { checkNames, type OptionNames } from '../arguments/options.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import type { NativeOpenOptions } from '../native/binding.js';
 import type { Settings } from '../settings.js';
@@ -56,6 +57,24 @@ export interface CpuOptions {
   readonly reuse?: 'size' | 'immediate';
 }
 
+const names: OptionNames<CpuOptions> = {
+  level: true,
+  threads: true,
+  maxThreads: true,
+  schedule: true,
+  seed: true,
+  raceCheck: true,
+  poison: true,
+  pdl: true,
+  strictPdl: true,
+  limitBytes: true,
+  clock: true,
+  cost: true,
+  hangMs: true,
+  protect: true,
+  reuse: true,
+};
+
 const choices = {
   level: cpuLevelNames,
   schedule: ['parallel', 'serial', 'random', 'adversarial'],
@@ -90,9 +109,7 @@ export function resolveCpuOptions(
     protect,
     reuse: options.reuse ?? 'size',
   };
-  for (const name of Object.keys(options)) {
-    if (!Object.hasOwn(resolved, name)) throw refuse(`\`cpu.${name}\` is not an option`);
-  }
+  checkNames('open', 'cpu', options, names);
   if (resolved.level !== '') checkChoice('level', resolved.level);
   checkChoice('schedule', resolved.schedule);
   for (const name of ['pdl', 'clock', 'reuse'] as const) checkChoice(name, resolved[name]);

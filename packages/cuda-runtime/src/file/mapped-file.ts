@@ -3,7 +3,8 @@
  * mapping itself is never handed out.
  */
 
-import { checkOptions, wrongKind } from '../arguments/faults.js';
+import { wrongKind } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
 import { DisposedError } from '../errors/disposed-error.js';
@@ -145,13 +146,15 @@ interface FileRange {
   readonly bytes: number;
 }
 
+const names: OptionNames<MappedFileOptions> = { access: true };
+
 /** Whether to map the file. */
 function checkOpen(file: string, options: MappedFileOptions): boolean {
   const api = 'MappedFile.open';
   if (typeof file !== 'string' || file === '' || file.includes('\0')) {
     throw wrongKind(api, 'file', file, 'the path of a file');
   }
-  checkOptions(api, 'options', options);
+  checkOptions(api, 'options', options, names);
   const { access = 'mapped' } = options;
   if (access !== 'mapped' && access !== 'read') {
     throw wrongKind(api, 'access', access, "'mapped' or 'read'");

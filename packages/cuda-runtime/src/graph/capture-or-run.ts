@@ -5,6 +5,7 @@ import type { CudaRuntimeError } from '../errors/cuda-runtime-error.js';
 import { GraphInstantiateError } from '../errors/graph-instantiate-error.js';
 import { GraphLifetimeError } from '../errors/graph-lifetime-error.js';
 import { suppress } from '../errors/suppress.js';
+import { checkCaptureOptions } from '../stream/capture-state.js';
 import { captureGraph } from './capture.js';
 
 /** How `captureOrRun` did the work. */
@@ -39,6 +40,7 @@ export function captureOrRun(
   if (typeof stream?.beginCapture !== 'function')
     throw wrongKind(api, 'stream', stream, 'a stream');
   checkFunction(api, 'work', work);
+  checkCaptureOptions(api, options);
   const exec = tryCapture(stream, work, options);
   if (!('launch' in exec)) return runEagerly(stream, work, exec);
   try {

@@ -1,4 +1,5 @@
-import { checkFlag, checkOptions, wrongKind, wrongStream } from '../arguments/faults.js';
+import { checkFlag, wrongKind, wrongStream } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type {
   Device,
   DeviceBuffer,
@@ -31,6 +32,13 @@ import { edgePort } from './nodes/edge-port.js';
 import { nodeId, nodeIds, ownNode } from './nodes/node-owner.js';
 import { type DotOptions, graphToDot } from './pictures/graph-dot.js';
 import { graphToSvg } from './pictures/graph-svg.js';
+
+const ifNames: OptionNames<{ else?: boolean }> = { else: true };
+const instantiateNames: OptionNames<InstantiateOptions> = {
+  autoFreeOnLaunch: true,
+  useNodePriority: true,
+  upload: true,
+};
 
 /** The one implementation of `Graph`. */
 export class NativeGraph implements Graph {
@@ -144,8 +152,10 @@ export class NativeGraph implements Graph {
     after?: readonly GraphNode[],
     options: { readonly else?: boolean } = {},
   ): { readonly node: GraphNode; readonly then: Graph; readonly else?: Graph } {
-    checkOptions('graph.addIf', 'options', options);
-    const bodies = options.else === true ? 2 : 1;
+    checkOptions('graph.addIf', 'options', options, ifNames);
+    const { else: hasElse = false } = options;
+    checkFlag('graph.addIf', 'else', hasElse);
+    const bodies = hasElse ? 2 : 1;
     const { id, graphs } = addConditional(this, 'graph.addIf', { condition, bodies }, after);
     const [taken = 0, other] = graphs;
     return {
@@ -274,7 +284,7 @@ export class NativeGraph implements Graph {
   }
 
   #checkOptions(api: string, options: InstantiateOptions): void {
-    checkOptions(api, 'options', options);
+    checkOptions(api, 'options', options, instantiateNames);
     const { upload, autoFreeOnLaunch = false, useNodePriority = true } = options;
     checkFlag(api, 'autoFreeOnLaunch', autoFreeOnLaunch);
     checkFlag(api, 'useNodePriority', useNodePriority);

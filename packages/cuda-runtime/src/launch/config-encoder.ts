@@ -1,4 +1,5 @@
 import { checkFlag, wrongKind } from '../arguments/faults.js';
+import { checkNames, checkOptions, type OptionNames } from '../arguments/options.js';
 import { describeValue } from '../errors/describe-value.js';
 import { LaunchConfigError } from '../errors/launch-config-error.js';
 import type { DeviceLimits } from '../limits.js';
@@ -7,6 +8,24 @@ import type { CommandBlock } from '../native/command-block.js';
 import { Event } from '../stream/event.js';
 import type { KernelAttributes } from './kernel-attributes.js';
 import type { Dim3, LaunchConfig } from './launch-config.js';
+
+const configNames: OptionNames<LaunchConfig> = {
+  grid: true,
+  block: true,
+  sharedBytes: true,
+  cluster: true,
+  nonPortableCluster: true,
+  cooperative: true,
+  priority: true,
+  programmatic: true,
+};
+const programmaticNames: OptionNames<NonNullable<LaunchConfig['programmatic']>> = {
+  serialize: true,
+  event: true,
+  eventAtBlockStart: true,
+  completionEvent: true,
+};
+const dimNames: OptionNames<{ x: number; y?: number; z?: number }> = { x: true, y: true, z: true };
 
 const flags = {
   programmatic: 1,
@@ -37,6 +56,7 @@ export function encodeConfig(
   if (typeof config !== 'object' || config === null) {
     throw wrongKind(api, 'config', config, 'an object with `grid` and `block`');
   }
+  checkNames(api, 'config', config, configNames);
   const { words } = block;
   writeDim(words, commandLayout.grid, config.grid, 'grid', api);
   writeDim(words, commandLayout.block, config.block, 'block', api);
@@ -97,7 +117,18 @@ function encodeEvents(
   words[commandLayout.triggeredEvent] = 0;
   words[commandLayout.startedEvent] = 0;
   if (programmatic === undefined) return 0;
-  const { event, completionEvent, eventAtBlockStart = false } = programmatic;
+  checkOptions(api, 'programmatic', programmatic, programmaticNames);
+  const { event, completionEvent, eventAtBlockStart = false, serialize = false } = programmatic;
+  checkFlag(api, 'programmatic.serialize', serialize);
+  checkFlag(api, 'programmatic.eventAtBlockStart', eventAtBlockStart);
+  if (eventAtBlockStart && event === undefined) {
+    throw refuse(
+      api,
+      '`programmatic.eventAtBlockStart` says when `programmatic.event` is recorded, which is not given',
+      invalidValue,
+      'Give `programmatic.event`, or leave `eventAtBlockStart` out',
+    );
+  }
   if (event !== undefined) {
     words[commandLayout.triggeredEvent] = eventHandle('programmatic.event', event, api);
   }
@@ -189,6 +220,7 @@ function writeDim(words: Int32Array, at: number, dim: Dim3, argument: string, ap
     );
   }
   const isTuple = isArray(dim);
+  if (!isTuple) checkNames(api, argument, dim, dimNames);
   words[at] = whole(isTuple ? dim[0] : dim.x, argument, 'x', api);
   words[at + 1] = whole((isTuple ? dim[1] : dim.y) ?? 1, argument, 'y', api);
   words[at + 2] = whole((isTuple ? dim[2] : dim.z) ?? 1, argument, 'z', api);

@@ -2,7 +2,8 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkOptions, wrongKind } from '../arguments/faults.js';
+import { wrongKind } from '../arguments/faults.js';
+import { checkNames, checkObject } from '../arguments/options.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
 import type { ModuleSource } from './module-source.js';
@@ -10,7 +11,9 @@ import type { ModuleSource } from './module-source.js';
 /** @throws ArgumentError unless it names a manifest, or a package and a file of it */
 export function checkSource(source: ModuleSource): void {
   const api = 'runtime.loadModule';
-  checkOptions(api, 'source', source);
+  checkObject(api, 'source', source);
+  if ('manifest' in source) checkNames(api, 'source', source, { manifest: true });
+  else checkNames(api, 'source', source, { package: true, from: true });
   const wanted: Readonly<Record<string, unknown>> =
     'manifest' in source
       ? { manifest: source.manifest }

@@ -1,3 +1,5 @@
+import { checkFunction, checkText } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { Kernel, Module, Runtime, Stream } from '../contract.js';
 
 /** Where the kernels of a package are, and how the package says that they are not loaded. */
@@ -10,6 +12,8 @@ export interface KernelLibraryOptions {
   readonly notLoaded: (kernel: string) => Error;
 }
 
+const names: OptionNames<KernelLibraryOptions> = { package: true, from: true, notLoaded: true };
+
 /**
  * The kernels of one package in every runtime that loaded them: what stands behind a package's
  * `loadXKernels(runtime)` and behind the launches of its operations. One per package.
@@ -20,7 +24,13 @@ export class KernelLibrary {
   readonly #modules = new WeakMap<Runtime, Module>();
   readonly #loads = new WeakMap<Runtime, Promise<void>>();
 
+  /** @throws ArgumentError */
   constructor(options: KernelLibraryOptions) {
+    const api = 'new KernelLibrary';
+    checkOptions(api, 'options', options, names);
+    checkText(api, 'package', options.package);
+    checkText(api, 'from', options.from);
+    checkFunction(api, 'notLoaded', options.notLoaded);
     this.#options = options;
   }
 

@@ -1,4 +1,5 @@
 import { wrongKind } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type * as contract from '../contract.js';
 import { type DType, dtypeBytes, isDType } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
@@ -42,6 +43,7 @@ export const Tensor = {
     const api = 'Tensor.of';
     if (typeof buffer?.bytes !== 'number') throw wrongKind(api, 'buffer', buffer, 'a buffer');
     const checked = checkShape(api, shape, dtype);
+    checkOptions(api, 'layout', layout, layoutNames);
     const { strides, byteOffset = 0 } = layout;
     const own = strides && copyOf(api, 'strides', strides);
     const place = { strides: own, byteOffset, owns: false };
@@ -64,6 +66,8 @@ export interface TensorLayout {
   /** Bytes from the start of the buffer; default 0. */
   readonly byteOffset?: number;
 }
+
+const layoutNames: OptionNames<TensorLayout> = { strides: true, byteOffset: true };
 
 interface TensorPlace {
   readonly strides?: readonly number[] | undefined;

@@ -1,4 +1,5 @@
-import { checkOptions, checkText, wrongKind } from '../arguments/faults.js';
+import { checkText, wrongKind } from '../arguments/faults.js';
+import { checkObject, checkOptions, type OptionNames } from '../arguments/options.js';
 import type { Device, DeviceBuffer, TensorAllocator } from '../contract.js';
 import { type DType, dtypeBytes } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
@@ -20,6 +21,8 @@ export interface WorkspaceOptions {
   /** Size of an arena piece in bytes, default 16 MiB; a larger tensor gets a piece of its own. */
   readonly chunkBytes?: number;
 }
+
+const names: OptionNames<WorkspaceOptions> = { label: true, chunkBytes: true };
 
 // 256 bytes is what CUDA's allocator guarantees and what the widest vector loads want.
 const alignment = 256;
@@ -44,7 +47,7 @@ export class Workspace implements TensorAllocator, Disposable {
 
   constructor(device: Device, options: WorkspaceOptions = {}) {
     const api = 'new Workspace';
-    checkOptions(api, 'options', options);
+    checkOptions(api, 'options', options, names);
     const { label = 'workspace', chunkBytes = 16 * 2 ** 20 } = options;
     if (!Number.isSafeInteger(chunkBytes) || chunkBytes <= 0) {
       throw wrongKind(api, 'chunkBytes', chunkBytes, 'a positive integer');
@@ -89,7 +92,7 @@ export class Workspace implements TensorAllocator, Disposable {
 
   /** Goes back to a mark: tensors made since may be overwritten by the next ones. */
   release(mark: WorkspaceMark): void {
-    checkOptions('workspace.release', 'mark', mark);
+    checkObject('workspace.release', 'mark', mark);
     const isBehind =
       mark.chunk < this.#chunk || (mark.chunk === this.#chunk && mark.offset <= this.#offset);
     if (mark.workspace !== this || !isBehind) {

@@ -1,4 +1,5 @@
-import { checkOptions, wrongKind } from '../arguments/faults.js';
+import { wrongKind } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { CaptureOptions, Graph, Stream } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { captureModeNumber } from '../graph/capture-mode.js';
@@ -24,10 +25,17 @@ export function captureStatusOf(stream: Stream): 'none' | 'active' | 'invalidate
   return statuses[guarded(() => environment().binding.streamCaptureStatus(handle))] ?? 'none';
 }
 
-/** `stream.beginCapture`. */
+const captureNames: OptionNames<CaptureOptions> = { mode: true, into: true };
+const intoNames: OptionNames<NonNullable<CaptureOptions['into']>> = { graph: true, after: true };
+
+/** Of `stream.beginCapture` and `captureOrRun`. @throws ArgumentError */
+export function checkCaptureOptions(api: string, options: CaptureOptions): void {
+  checkOptions(api, 'options', options, captureNames);
+}
+
+/** `stream.beginCapture`, `device.capture` and `captureOrRun`, which have checked the names. */
 export function beginCapture(stream: Stream, options: CaptureOptions): void {
   const api = 'stream.beginCapture';
-  checkOptions(api, 'options', options);
   const mode = captureModeNumber(options.mode);
   if (mode === undefined) {
     const detail = `\`mode\` is ${String(options.mode)}, expected thread_local, global or relaxed`;
@@ -38,6 +46,7 @@ export function beginCapture(stream: Stream, options: CaptureOptions): void {
   if (options.into === undefined) {
     guarded(() => binding.beginCapture(handle, mode));
   } else {
+    checkOptions(api, 'into', options.into, intoNames);
     const { graph, after } = options.into;
     if (!(graph instanceof NativeGraph)) throw wrongKind(api, 'into.graph', graph, 'a graph');
     const nodes = nodeIds(api, graph.owner, after);

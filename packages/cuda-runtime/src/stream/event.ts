@@ -1,4 +1,5 @@
-import { checkSignal, type OwningRuntime, wrongKind, wrongRuntime } from '../arguments/faults.js';
+import { type OwningRuntime, wrongKind, wrongRuntime } from '../arguments/faults.js';
+import { checkSignalOnly } from '../arguments/options.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -55,7 +56,7 @@ export class Event implements Disposable {
 
   /** Resolves when complete. */
   async done(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    checkSignal('event.done', options);
+    checkSignalOnly('event.done', options);
     const handle = this.use('event.done');
     const { binding, completions } = environment();
     await completions.wait(

@@ -1,4 +1,5 @@
 import { checkFunction, wrongKind } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { Stream } from '../contract.js';
 import { suppress } from '../errors/suppress.js';
 import { hostRange } from '../trace/host-ranges.js';
@@ -28,6 +29,7 @@ export function forkJoin(
   options: ForkJoinOptions = {},
 ): void {
   checkBranches(main, branches, mainBody);
+  checkOrder(options);
   const errors: unknown[] = [];
   const attempt = (step: () => void): boolean => {
     try {
@@ -71,6 +73,16 @@ function checkBranches(main: Stream, branches: readonly Branch[], mainBody: unkn
     checkFunction(api, `${name}[1]`, branch[1]);
   }
   if (mainBody !== undefined) checkFunction(api, 'mainBody', mainBody);
+}
+
+const names: OptionNames<ForkJoinOptions> = { order: true };
+
+function checkOrder(options: ForkJoinOptions): void {
+  const api = 'forkJoin';
+  checkOptions(api, 'options', options, names);
+  const { order = 'main-first' } = options;
+  if (order === 'main-first' || order === 'branches-first') return;
+  throw wrongKind(api, 'order', order, 'main-first or branches-first');
 }
 
 function checkStream(api: string, argument: string, stream: Stream): void {

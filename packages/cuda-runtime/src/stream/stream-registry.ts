@@ -1,4 +1,5 @@
 import { wrongKind, wrongRuntime } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { Device, Runtime, Stream, StreamRegistry } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
@@ -10,6 +11,8 @@ interface Entry {
   /** Stands in while the stream takes part in another capture; made on demand. */
   nested?: Entry;
 }
+
+const names: OptionNames<{ device?: Device; priority?: number }> = { device: true, priority: true };
 
 /** Makes a stream that the runtime owns. */
 export type MakeStream = (device: Device, name: string, priority: number | undefined) => Stream;
@@ -29,6 +32,7 @@ export class NamedStreams implements StreamRegistry {
     name: string,
     options: { readonly device?: Device; readonly priority?: number } = {},
   ): Stream {
+    checkOptions('streams.get', 'options', options, names);
     const { device = this.#runtime.device(), priority } = options;
     const key = this.#keyOf('streams.get', device, name);
     const known = this.#entries.get(key);

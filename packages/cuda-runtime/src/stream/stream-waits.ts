@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { checkSignal } from '../arguments/faults.js';
+import { checkOptions, checkSignal, type OptionNames } from '../arguments/options.js';
 import type { Stream } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { DeadlockError } from '../errors/deadlock-error.js';
@@ -8,10 +8,14 @@ import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import type { WaitOptions } from './wait-options.js';
 
+const waitNames: OptionNames<WaitOptions> = { signal: true, timeoutMs: true };
+const syncNames: OptionNames<Pick<WaitOptions, 'timeoutMs'>> = { timeoutMs: true };
+
 /** `stream.synchronize`. */
 export async function synchronize(stream: Stream, options: WaitOptions): Promise<void> {
   const api = 'stream.synchronize';
-  checkSignal(api, options);
+  checkOptions(api, 'options', options, waitNames);
+  checkSignal(api, options.signal);
   const handle = stream.use(api);
   if (options.timeoutMs !== undefined) checkTimeout(api, options.timeoutMs);
   const { binding, completions } = environment();
@@ -23,21 +27,31 @@ export async function synchronize(stream: Stream, options: WaitOptions): Promise
 }
 
 /** `stream.synchronizeSync`. */
-export function synchronizeSync(stream: Stream, timeoutMs: number | undefined): void {
+export function synchronizeSync(stream: Stream, options: { readonly timeoutMs?: number }): void {
   const api = 'stream.synchronizeSync';
+  checkOptions(api, 'options', options, syncNames);
+  const { timeoutMs } = options;
   const handle = stream.use(api);
   const wait = timeoutMs === undefined ? -1 : Math.ceil(checkTimeout(api, timeoutMs));
   guarded(() => environment().binding.streamSynchronizeSync(handle, wait));
   stream.runtime.checkRaces();
 }
 
-/** `stream.ready`. The count is ours, so asking for it every millisecond costs no driver call. */
+/**
+ * `stream.ready`. The count and the loss are ours, so asking every millisecond costs no driver call.
+ * On a lost device nothing can be submitted, however little is pending.
+ */
 export async function waitUntilBelow(stream: Stream, below: number): Promise<void> {
   if (!Number.isInteger(below) || below < 1) {
     const detail = `\`below\` is ${describeValue(below)}, expected a positive integer`;
     throw new ArgumentError({ api: 'stream.ready', detail });
   }
-  while (stream.pending >= below) await delay(1);
+  for (;;) {
+    const isReady = stream.pending < below;
+    guarded(() => environment().binding.checkLoss(stream.runtime.use('stream.ready')));
+    if (isReady) return;
+    await delay(1);
+  }
 }
 
 // Node's timers fire at once when asked for more.

@@ -1,4 +1,5 @@
-import { checkFunction, wrongKind, wrongRuntime } from '../arguments/faults.js';
+import { checkFlag, checkFunction, wrongKind, wrongRuntime } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type {
   CaptureOptions,
   Device,
@@ -29,6 +30,7 @@ import {
   beginCapture,
   captureDependencies,
   captureStatusOf,
+  checkCaptureOptions,
   endCapture,
   noteCallback,
   setCaptureDependencies,
@@ -85,16 +87,18 @@ export class NativeStream implements Stream {
     const api = 'stream.record';
     const target = event ?? this.device.createEvent();
     this.#checkEvent(api, target);
+    const external = isExternal(api, options);
     const { binding } = environment();
-    guarded(() => binding.eventRecord(target.use(api), this.use(api), options.external === true));
+    guarded(() => binding.eventRecord(target.use(api), this.use(api), external));
     return target;
   }
 
   wait(event: Event, options: { readonly external?: boolean } = {}): this {
     const api = 'stream.wait';
     this.#checkEvent(api, event);
+    const external = isExternal(api, options);
     const { binding } = environment();
-    guarded(() => binding.eventWait(event.use(api), this.use(api), options.external === true));
+    guarded(() => binding.eventWait(event.use(api), this.use(api), external));
     return this;
   }
 
@@ -186,7 +190,7 @@ export class NativeStream implements Stream {
   }
 
   synchronizeSync(options: { readonly timeoutMs?: number } = {}): void {
-    synchronizeSync(this, options.timeoutMs);
+    synchronizeSync(this, options);
   }
 
   get pending(): number {
@@ -215,6 +219,7 @@ export class NativeStream implements Stream {
   }
 
   beginCapture(options: CaptureOptions = {}): void {
+    checkCaptureOptions('stream.beginCapture', options);
     beginCapture(this, options);
   }
 
@@ -256,4 +261,14 @@ export class NativeStream implements Stream {
       hint: 'Dispose the runtime; streams of `device.createStream` can be disposed alone',
     });
   }
+}
+
+const externalNames: OptionNames<{ external?: boolean }> = { external: true };
+
+/** Whether the event is one of the outside, also inside a capture. @throws ArgumentError */
+function isExternal(api: string, options: { readonly external?: boolean }): boolean {
+  checkOptions(api, 'options', options, externalNames);
+  const { external = false } = options;
+  checkFlag(api, 'external', external);
+  return external;
 }

@@ -1,3 +1,5 @@
+import { checkOptions, type OptionNames } from '../arguments/options.js';
+
 /** How far two numbers may be apart: `absolute + relative × |expected|`. Default 0, so equal. */
 export interface Tolerance {
   readonly relative?: number;
@@ -5,6 +7,8 @@ export interface Tolerance {
   /** Begins the error message. */
   readonly message?: string;
 }
+
+const names: OptionNames<Tolerance> = { relative: true, absolute: true, message: true };
 
 /**
  * Compares number by number. NaN equals NaN, infinities equal themselves.
@@ -15,6 +19,7 @@ export function expectClose(
   expected: ArrayLike<number>,
   tolerance: Tolerance = {},
 ): void {
+  checkOptions('expectClose', 'tolerance', tolerance, names);
   const { relative = 0, absolute = 0, message = 'expectClose' } = tolerance;
   if (actual.length !== expected.length) {
     throw new Error(`${message}: ${actual.length} values, expected ${expected.length}`);

@@ -1,4 +1,5 @@
-import { checkOptions, checkText, wrongKind } from '../arguments/faults.js';
+import { checkText, wrongKind } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { Runtime } from '../contract.js';
 import type { NativeFaultRule } from '../native/binding.js';
 import { environment } from '../native/environment.js';
@@ -74,13 +75,17 @@ export function injectFaults(runtime: Runtime): FaultInjector {
 }
 
 const api = 'injectFaults';
+const faultNames: OptionNames<CallFault> = { api: true, after: true, error: true };
+const errorNames: OptionNames<NonNullable<CallFault['error']>> = { code: true, number: true };
+const kernelNames: OptionNames<{ after?: number }> = { after: true };
 
 function callRule(fault: CallFault): NativeFaultRule {
-  checkOptions(api, 'fault', fault);
+  checkOptions(api, 'fault', fault, faultNames);
   const { api: name, after = 0, error = { code: 'CRT_OOM', number: 2 } } = fault;
   if (name !== undefined && !calls.includes(name)) {
     throw wrongKind(api, 'fault.api', name, calls.join(', '));
   }
+  checkOptions(api, 'fault.error', error, errorNames);
   const { code, number = 0 } = error;
   if (typeof code !== 'string' || !code.startsWith('CRT_')) {
     throw wrongKind(api, 'fault.error.code', code, 'a code CRT_…');
@@ -96,6 +101,7 @@ function kernelRule(
   options: { readonly after?: number },
 ): NativeFaultRule {
   checkText(api, 'name', name);
+  checkOptions(api, 'options', options, kernelNames);
   const { after = 0 } = options;
   if (!Number.isInteger(number) || number <= 0) {
     throw wrongKind(api, 'number', number, 'a number of a CUDA error');

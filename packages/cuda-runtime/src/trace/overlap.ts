@@ -1,4 +1,5 @@
 import { wrongKind } from '../arguments/faults.js';
+import { ArgumentError } from '../errors/argument-error.js';
 import type { TraceSpan } from './trace-span.js';
 
 /**
@@ -23,7 +24,7 @@ interface Interval {
   readonly to: number;
 }
 
-/** `TraceData.overlap`. Time that several spans of one selection share counts once. */
+/** `TraceData.overlap`. @throws ArgumentError for a name that nothing has. Time that several spans of one selection share counts once. */
 export function overlapOf(
   spans: readonly TraceSpan[],
   a: SpanSelection,
@@ -41,13 +42,32 @@ function select(
   argument: string,
   selection: SpanSelection,
 ): readonly TraceSpan[] {
-  if (typeof selection === 'string') return spans.filter((span) => isNamed(span, selection));
+  if (typeof selection === 'string') return named(spans, argument, selection);
   if (typeof selection === 'function') return spans.filter(selection);
   if (Array.isArray(selection)) return selection;
   if (typeof selection === 'object' && selection !== null && 'startNs' in selection) {
     return [selection];
   }
   throw wrongKind('trace.overlap', argument, selection, 'a span, spans, a function or a name');
+}
+
+// A misspelt name would be an overlap of nothing, which reads like a result.
+function named(spans: readonly TraceSpan[], argument: string, text: string): readonly TraceSpan[] {
+  const found = spans.filter((span) => isNamed(span, text));
+  if (found.length > 0) return found;
+  throw new ArgumentError({
+    api: 'trace.overlap',
+    detail: `\`${argument}\` is \`${text}\`, which no span of this trace and no stream of one is called`,
+    hint: `Streams: ${listOf(spans, 'stream')}; spans: ${listOf(spans, 'name')}`,
+  });
+}
+
+const mostListed = 20;
+
+function listOf(spans: readonly TraceSpan[], key: 'stream' | 'name'): string {
+  const names = [...new Set(spans.map((span) => span[key]))].filter((name) => name !== '');
+  const more = names.length > mostListed ? ` and ${names.length - mostListed} more` : '';
+  return `${names.slice(0, mostListed).join(', ') || 'none'}${more}`;
 }
 
 function isNamed({ name, stream }: TraceSpan, text: string): boolean {

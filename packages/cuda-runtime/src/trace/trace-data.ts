@@ -32,7 +32,10 @@ export class TraceData implements TraceContent {
     this.losses = content.losses ?? { runningAtStop: 0, untracedLaunches: 0, driftNs: 0 };
   }
 
-  /** How long the two ran at the same time. @throws ArgumentError */
+  /**
+   * How long the two ran at the same time.
+   * @throws ArgumentError, also for a name that no span and no stream has: it lists those there are
+   */
   overlap(a: SpanSelection, b: SpanSelection): Overlap {
     return overlapOf(this.spans, a, b);
   }

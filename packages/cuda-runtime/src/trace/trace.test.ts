@@ -113,7 +113,18 @@ test('overlap is the common time, and its part of the shorter', () => {
   expect(recording.overlap('gate<up>', 'experts')).toEqual({ ms: 0.003, fraction: 0.75 });
   expect(recording.overlap('main', 'alt#2')).toEqual({ ms: 0.003, fraction: 0.75 });
   expect(recording.overlap(gate, [experts, experts])).toEqual({ ms: 0.003, fraction: 0.75 });
-  expect(recording.overlap(({ bytes }) => bytes === 64, 'nobody')).toEqual({ ms: 0, fraction: 0 });
+  expect(
+    recording.overlap(
+      ({ bytes }) => bytes === 64,
+      () => false,
+    ),
+  ).toEqual({
+    ms: 0,
+    fraction: 0,
+  });
+  expect(() => recording.overlap('main', 'nobody')).toThrow(
+    /`b` is `nobody`, which no span .* Streams: main#1, alt#2; spans: gate<up>, experts/,
+  );
   // @ts-expect-error a number selects nothing
   expect(() => recording.overlap(1, 'main')).toThrow(
     '`a` is 1, expected a span, spans, a function',

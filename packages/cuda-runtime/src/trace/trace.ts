@@ -1,4 +1,5 @@
-import { checkOptions, wrongKind } from '../arguments/faults.js';
+import { wrongKind } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
@@ -30,16 +31,22 @@ export interface Trace {
    * @throws ArgumentError for unknown options and when it is on
    */
   start(options?: TraceOptions): void;
-  /** Ends it. Operations still running are not in it: synchronise first. @throws ArgumentError */
+  /**
+   * Ends it. Operations still running are not in it: synchronise first.
+   * @throws ArgumentError when none is on, DisposedError behind the end of the runtime
+   */
   stop(): TraceData;
 }
 
+const names: OptionNames<TraceOptions> = { mode: true, source: true };
+
 /** The one implementation of `Trace`. */
 export class NativeTrace implements Trace {
-  readonly #runtime: () => Handle;
+  readonly #runtime: (api: string) => Handle;
   #host: HostRecording | undefined;
 
-  constructor(runtime: () => Handle) {
+  /** @param runtime its handle for a call. @throws DisposedError */
+  constructor(runtime: (api: string) => Handle) {
     this.#runtime = runtime;
   }
 
@@ -49,7 +56,7 @@ export class NativeTrace implements Trace {
 
   start(options: TraceOptions = {}): void {
     const api = 'trace.start';
-    checkOptions(api, 'options', options);
+    checkOptions(api, 'options', options, names);
     const { mode = 'graph', source = 'backend' } = options;
     if (mode !== 'graph' && mode !== 'operations') {
       throw wrongKind(api, 'mode', mode, 'graph or operations');
@@ -58,16 +65,19 @@ export class NativeTrace implements Trace {
       throw wrongKind(api, 'source', source, 'backend or events');
     }
     if (this.#host) throw outOfTurn(api, 'a trace is being recorded', 'Stop it first');
+    const runtime = this.#runtime(api);
     const { binding } = environment();
-    guarded(() => binding.traceStart(this.#runtime(), mode === 'graph', source === 'events'));
+    guarded(() => binding.traceStart(runtime, mode === 'graph', source === 'events'));
     this.#host = startHostRecording();
   }
 
   stop(): TraceData {
+    const api = 'trace.stop';
+    const runtime = this.#runtime(api);
     const host = this.#host;
-    if (!host) throw outOfTurn('trace.stop', 'no trace is being recorded', 'Start one first');
+    if (!host) throw outOfTurn(api, 'no trace is being recorded', 'Start one first');
     this.release();
-    const text = guarded(() => environment().binding.traceStop(this.#runtime()));
+    const text = guarded(() => environment().binding.traceStop(runtime));
     const { spans, flows, memory, ...losses } = parseTrace(text);
     return new TraceData({ spans, flows, memory, losses, ...host });
   }

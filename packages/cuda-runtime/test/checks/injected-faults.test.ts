@@ -103,10 +103,12 @@ describe('a kernel made to fail', () => {
     s.notify(() => {
       notified = true;
     });
-    const waits = [s.synchronize(), s.read(y, new Uint8Array(16)), end.done()];
+    const waits = [s.synchronize(), s.read(y, new Uint8Array(16)), end.done(), s.ready(1)];
     for (const result of await Promise.allSettled(waits)) {
       expect(result).toMatchObject({ reason: { code: 'CRT_DEVICE_LOST', cuda: { number: 700 } } });
     }
+    await expect(s.ready()).rejects.toMatchObject({ code: 'CRT_DEVICE_LOST' });
+    await expect(other.ready()).rejects.toMatchObject({ code: 'CRT_DEVICE_LOST' });
     const later = [
       () => accumulate(t, s, y),
       () => s.synchronizeSync(),

@@ -42,6 +42,62 @@ const rows: readonly GraphRow[] = [
     },
   },
   {
+    name: 'relaunches: refused while the buffer lives, free to go on once it is disposed',
+    async run(scene) {
+      const graph = scene.device.createGraph();
+      const { node, buffer } = graph.addAlloc(8, [], 'scratch');
+      const tensor = Tensor.of(buffer, [2], 'i32');
+      const [out, fresh] = [scene.ints(0, 0), scene.ints(3, 4)];
+      const filled = graph.addCopy(tensor, fresh, 8, [node]);
+      const added = scene.add(graph, tensor, 1, 1, filled);
+      graph.addCopy(out, tensor, 8, [added]);
+      const exec = graph.instantiateSync();
+      exec.launch(scene.stream);
+      expect(answer(() => exec.launch(scene.stream))).toBe('CRT_ARGUMENT 1');
+      expect(await scene.read(tensor)).toEqual([4, 5]);
+      // While its launch may still run, too.
+      buffer.dispose();
+      for (const value of [10, 20, 30]) {
+        scene.stream.fill(fresh, value);
+        exec.launch(scene.stream);
+        const int = value * 0x01010101 + 1;
+        expect(await scene.read(out)).toEqual([int, int]);
+      }
+      expect(exec.launches).toBe(4);
+      expect(answer(() => scene.stream.copy(out, buffer))).toBe('CRT_DISPOSED 0');
+      const other = scene.device.createGraph();
+      expect(answer(() => other.addFree(buffer))).toBe('CRT_DISPOSED 0');
+    },
+  },
+  {
+    name: 'disposed before the first launch, the memory is the graph’s alone',
+    async run(scene) {
+      const { graph, buffer } = build(scene, false);
+      const exec = graph.instantiateSync();
+      buffer.dispose();
+      exec.launch(scene.stream).launch(scene.stream);
+      await scene.stream.synchronize();
+      expect(exec.launches).toBe(2);
+    },
+  },
+  {
+    name: 'memory of outside that a captured graph uses: disposed, it serves every relaunch',
+    async run(scene) {
+      const { device, stream } = scene;
+      const [x, out] = [scene.ints(5, 6), scene.ints(0, 0)];
+      const graph = device.capture((s) => void s.copy(out, x), { stream });
+      const exec = graph.instantiateSync();
+      x.dispose();
+      const other = scene.ints(0, 0); // does not get the memory
+      for (let round = 0; round < 2; round += 1) {
+        stream.fill(out, 0);
+        exec.launch(stream);
+        expect(await scene.read(out)).toEqual([5, 6]);
+      }
+      expect(await scene.read(other)).toEqual([0, 0]);
+    },
+  },
+  {
     name: 'a graph that frees what it allocates can be launched again and again',
     run(scene) {
       const exec = build(scene, true).graph.instantiateSync();

@@ -55,6 +55,20 @@ onEachBackend((backend) => {
     expect(mark?.captureId).toBe(nodes[0]?.captureId);
   });
 
+  test('a trace behind the end of its runtime: the usual disposed error', async () => {
+    const { runtime } = await openTestRuntime({ backend });
+    runtime.trace.start();
+    await runtime.dispose();
+    expect(runtime.trace.isOn).toBe(false);
+    const disposed = { code: 'CRT_DISPOSED' };
+    expect(() => runtime.trace.stop()).toThrow(
+      expect.objectContaining({ ...disposed, api: 'trace.stop' }),
+    );
+    expect(() => runtime.trace.start()).toThrow(
+      expect.objectContaining({ ...disposed, api: 'trace.start' }),
+    );
+  });
+
   test('without the fork there is no overlap', async () => {
     const main = t.device.createStream({ name: 'main' });
     const { runtime, device } = t;

@@ -1,6 +1,8 @@
 import { wrongKind } from '../../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../../arguments/options.js';
 import type { EdgeOptions } from '../graph-node.js';
 
+const names: OptionNames<EdgeOptions> = { type: true, port: true };
 const ports = { completion: 0, programmatic: 1, launch: 2 } as const;
 
 /** Type and port of an edge as the addon names them; what does not go together the addon refuses. */
@@ -8,6 +10,7 @@ export function edgePort(
   api: string,
   options: EdgeOptions,
 ): { readonly programmatic: boolean; readonly port: number } {
+  checkOptions(api, 'options', options, names);
   const { type = options.port === 'programmatic' ? 'programmatic' : 'full' } = options;
   const { port = type === 'programmatic' ? 'programmatic' : 'completion' } = options;
   if (type !== 'full' && type !== 'programmatic') {

@@ -1,4 +1,4 @@
-import { streamColour } from '../../svg-text.js';
+import { printable, streamColour } from '../../svg-text.js';
 import type { GraphAccess, GraphEdge, GraphNode } from '../graph-node.js';
 
 /** `kernel · add · 4×256` (grid×block), without the parts that a node has not. */
@@ -56,6 +56,8 @@ export function quote(text: string): string {
 
 // One line below the other.
 function quoteLines(lines: readonly string[]): string {
-  const escaped = lines.map((text) => text.replaceAll('\\', '\\\\').replaceAll('"', '\\"'));
+  const escaped = lines.map((text) =>
+    printable(text).replaceAll('\\', '\\\\').replaceAll('"', '\\"'),
+  );
   return `"${escaped.join('\\n')}"`;
 }

@@ -1,4 +1,5 @@
-import { checkFlag, checkOptions, wrongKind } from '../../arguments/faults.js';
+import { checkFlag, wrongKind } from '../../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../../arguments/options.js';
 import { escapeXml, streamColour } from '../../svg-text.js';
 import type { GraphJson, GraphNode } from '../graph-node.js';
 import { dotEdge, dotNode } from './dot-format.js';
@@ -28,10 +29,12 @@ export function graphToDot(graph: GraphJson, options: DotOptions = {}): string {
   ].join('\n');
 }
 
+const names: OptionNames<DotOptions> = { accesses: true, rankdir: true };
+
 /** @throws ArgumentError naming the option */
 function checkDot(options: DotOptions): DotOptions {
   const api = 'graph.toDot';
-  checkOptions(api, 'options', options);
+  checkOptions(api, 'options', options, names);
   const { accesses = false, rankdir = 'TB' } = options;
   checkFlag(api, 'accesses', accesses);
   if (rankdir !== 'TB' && rankdir !== 'LR') throw wrongKind(api, 'rankdir', rankdir, 'TB or LR');
