@@ -344,7 +344,8 @@ Ref<Ticket> CudaBackend::launch(Stream& stream, core::Exec& exec) {
   plan.bind_events(*exec.graph());
   WatchPlaces places(device_.waiter(), plan.recorded_events());
   queue.submit(
-      {nullptr, Ref<core::Exec>(&exec), nullptr, false, graph}, [] { return "launching a graph"; },
+      {nullptr, Ref<core::Exec>(&exec), nullptr, false, graph, plan.awaited_events()},
+      [] { return "launching a graph"; },
       [&] { return cudaGraphLaunch(plan.exec(), queue.stream()); });
   plan.publish_events(*graph, places);
   return nullptr;

@@ -144,7 +144,6 @@ void CudaPlan::note_events(const core::Graph& graph) {
   }
   if (!event_waits_.empty()) unrecorded_ = core::make_ref<Mark>(device_, false);
   recorded_.resize(event_records_.size());
-  awaited_.resize(event_waits_.size());
 }
 
 // All nodes before the edges, which may lead backwards.
@@ -326,14 +325,16 @@ void CudaPlan::set_fill(const GraphNode& node, cudaGraphNode_t native) {
 // ---- external events ----------------------------------------------------------------------------
 
 void CudaPlan::bind_events(const core::Graph& graph) {
-  for (size_t i = 0; i < event_waits_.size(); ++i) {
-    const uint32_t node = event_waits_[i];
+  core::Ref<Awaited> awaited;
+  if (!event_waits_.empty()) awaited = core::make_ref<Awaited>();
+  for (const uint32_t node : event_waits_) {
     const core::Ref<core::Ticket>& ticket = graph.nodes()[node].work->event->ticket;
-    awaited_[i] = ticket ? ticket : core::Ref<core::Ticket>(unrecorded_);
-    require(cudaGraphExecEventWaitNodeSetEvent(exec_, nodes_[node],
-                                               static_cast<Mark&>(*awaited_[i]).event()),
+    awaited->tickets.push_back(ticket ? ticket : core::Ref<core::Ticket>(unrecorded_));
+    Mark& mark = static_cast<Mark&>(*awaited->tickets.back());
+    require(cudaGraphExecEventWaitNodeSetEvent(exec_, nodes_[node], mark.event()),
             "setting the event that a graph waits for");
   }
+  awaited_ = std::move(awaited);
   for (size_t i = 0; i < event_records_.size(); ++i) {
     const uint32_t node = event_records_[i];
     const bool timing = graph.nodes()[node].work->event->has_timing();

@@ -25,6 +25,8 @@ class CudaPlan : public core::ExecPlan {
   void bind_events(const core::Graph& graph);
   /// Marks that a launch makes.
   size_t recorded_events() const { return event_records_.size(); }
+  /// What the launch waits for, to be kept until it is over; null without such nodes.
+  core::Ref<core::RefCounted> awaited_events() const { return awaited_; }
   /// After the launch: events that the graph records now hold those marks. `places` are as many.
   void publish_events(const core::Graph& graph, WatchPlaces& places) noexcept;
   /// A node of the executable does what `node` says from the next launch on. Throws when refused;
@@ -63,9 +65,12 @@ class CudaPlan : public core::ExecPlan {
   std::vector<uint32_t> event_waits_;
   std::vector<uint32_t> event_records_;
   core::Ref<Mark> unrecorded_;  // for waits on events that hold nothing
-  // One for each record node, of the latest launch. The executable's nodes name their events.
+  // Of the latest launch, one for each node. The executable's nodes name their events.
   std::vector<core::Ref<Mark>> recorded_;
-  std::vector<core::Ref<core::Ticket>> awaited_;
+  struct Awaited : core::RefCounted {
+    std::vector<core::Ref<core::Ticket>> tickets;
+  };
+  core::Ref<Awaited> awaited_;
 };
 
 }  // namespace cuda_runtime::cuda

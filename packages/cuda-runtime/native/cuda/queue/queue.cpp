@@ -105,10 +105,11 @@ bool Queue::reap(Reaped& reaped) {
     }
     for (size_t i = 0; i <= at; ++i) {
       InFlight& item = items_.front();
-      if (!item.is_private) pending_.fetch_sub(1, std::memory_order_relaxed);
       if (item.work && item.work->kernel && !device_.is_lost()) last_good_ = item.work->kernel;
-      reaped.push_back(std::move(item));
+      const bool is_counted = !item.is_private;
+      reaped.push_back(std::move(item));  // may throw, and then the item is still here
       items_.pop_front();
+      if (is_counted) pending_.fetch_sub(1, std::memory_order_relaxed);
     }
     --open_marks_;
   }

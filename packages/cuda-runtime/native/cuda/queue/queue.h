@@ -24,6 +24,8 @@ struct InFlight {
   core::Ref<Mark> mark;
   bool is_private = false;  // a mark that nobody asked for; not counted as pending
   core::Ref<core::Graph> graph;  // what the launch of `exec` does
+  // Events that the launch waits for: recorded anew by somebody else, they would be other events.
+  core::Ref<core::RefCounted> awaited = {};
 };
 
 /// What is over, until all locks are free and it may be released.

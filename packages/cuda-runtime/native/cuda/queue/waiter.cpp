@@ -111,10 +111,9 @@ bool Waiter::round() {
   refresh();
   const int64_t look_ns = core::now_ns();
   const bool is_awaited = demands.load() > 0;
-  Reaped reaped;
   std::vector<Ref<Queue>> idle;
   for (const Ref<Queue>& queue : seen_queues_) {
-    if (!queue->reap(reaped)) idle.push_back(queue);
+    if (!queue->reap(reaped_)) idle.push_back(queue);
   }
   std::vector<Ref<Mark>> reached;
   for (const Ref<Mark>& mark : seen_marks_) {
@@ -131,14 +130,15 @@ bool Waiter::round() {
     }
     changed_ = true;
   }
-  const bool found = !reaped.empty() || !reached.empty();
+  const bool found = !reaped_.empty() || !reached.empty();
   if (found && is_awaited) latency_.add(look_ns - last_look_ns_);
   last_look_ns_ = look_ns;
   // Locks are free now: releasing work may free memory, and a notice may wake JavaScript.
-  for (InFlight& item : reaped) {
+  for (InFlight& item : reaped_) {
     if (item.mark) item.mark->settle();
     item = {};
   }
+  reaped_.clear();
   for (const Ref<Mark>& mark : reached) mark->settle();
   return found;
 }

@@ -14,6 +14,7 @@ namespace cuda_runtime::cuda {
 class Device;
 class Queue;
 class Mark;
+struct InFlight;
 
 class Waiter {
  public:
@@ -49,6 +50,7 @@ class Waiter {
   bool changed_ = false;
   std::vector<core::Ref<Queue>> seen_queues_;
   std::vector<core::Ref<Mark>> seen_marks_;
+  std::vector<InFlight> reaped_;  // over and not settled yet: kept when a round ends early
   std::atomic<bool> hurried_{false};
   std::atomic<bool> resting_{false};
   core::LatencyHistogram latency_;
