@@ -28,10 +28,7 @@ import type { Trace } from './trace/trace.js';
 /** Names a native record; only this package uses it. */
 type NativeHandle = number;
 
-/**
- * Memory of a device, without an address in JavaScript. Disposing ends this object at once and
- * frees the memory after all work that uses it (docs/lifetimes.md).
- */
+/** Memory of a device, freed after its disposal and all work that uses it (docs/lifetimes.md). */
 export interface DeviceBuffer extends Disposable {
   readonly device: Device;
   /** Size in bytes; 0 is legal. */
@@ -44,10 +41,7 @@ export interface DeviceBuffer extends Disposable {
   use(api: string): NativeHandle;
 }
 
-/**
- * A view of device memory. Views share the buffer; only the tensor that allocated a buffer disposes
- * it. Made by `Tensor.allocate`, `Tensor.of` or a `TensorAllocator`.
- */
+/** A view of device memory; views share the buffer, and the tensor that allocated it disposes it. */
 export interface Tensor extends Disposable {
   readonly buffer: DeviceBuffer;
   readonly device: Device;
@@ -140,6 +134,8 @@ export interface Stream extends TensorAllocator, Disposable {
   copy(destination: Memory, source: Memory, bytes?: number): this;
   /** Sets every byte. */
   fill(destination: Tensor | DeviceBuffer, byte: number): this;
+  /** Inside a capture: memory that a graph owns ends here. Other memory ends by `dispose`. */
+  free(memory: Tensor | DeviceBuffer): this;
   /** Copies into device memory; the bytes are taken before it returns. */
   write(destination: Tensor | DeviceBuffer, source: ArrayBufferView): this;
   /** Copies to `destination`: on the JS thread, but the device fills memory of a `HostBuffer`. */
@@ -208,9 +204,9 @@ export interface Device {
    * @throws CaptureError, and whatever `record` threw
    */
   capture(record: (stream: Stream) => void, options?: CaptureOptions & OnStream): Graph;
-  /** Resolves when every stream of this device that this thread made or imported is idle. */
+  /** Resolves when all that any thread submitted so far is over. @throws CaptureError in a capture */
   synchronize(options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** Blocks until every stream of this device is idle, also those of other threads. */
+  /** The same, blocking this thread. */
   synchronizeSync(): void;
 }
 
@@ -336,6 +332,8 @@ export interface GraphExec extends Disposable {
   setFill(node: GraphNode, destination: Tensor | DeviceBuffer, byte: number, bytes?: number): void;
   /** A kernel, copy or fill that is off completes at once. */
   setEnabled(node: GraphNode, enabled: boolean): void;
+  /** Graphviz text by the driver of the graph as instantiated. @throws ArgumentError on the CPU */
+  driverDot(): Promise<string>;
   /** Ends this object; a launch that runs goes on. */
   dispose(): void;
 }
@@ -344,6 +342,8 @@ export interface GraphExec extends Disposable {
 export interface AllocOptions {
   readonly stream?: Stream;
   readonly label?: string;
+  /** A node of the captured graph allocates it at each launch (docs/graphs.md); default false. */
+  readonly graphOwned?: boolean;
 }
 
 /** Names the stream to use instead of the current one. */
@@ -389,6 +389,8 @@ export interface Runtime extends AsyncDisposable {
   stats(): RuntimeStats;
   /** @throws RaceError if the CPU backend's checker found any since the last call */
   checkRaces(): void;
+  /** @internal With the race checker: what this thread submits next comes from the caller. */
+  noteOrigin(): void;
   /** Calls it once when the device is lost (docs/threads.md). @returns removes the listener */
   onDeviceLost(listener: (error: DeviceLostError) => void): () => void;
   /** Gives back one `open`; the last one ends the runtime. */

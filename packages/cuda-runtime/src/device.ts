@@ -15,6 +15,7 @@ import { captureGraph } from './graph/capture.js';
 import { NativeGraph } from './graph/graph.js';
 import type { DeviceLimits } from './limits.js';
 import { NativeBuffer } from './memory/buffer.js';
+import { GraphBuffer } from './memory/graph-buffer.js';
 import { HostBuffer } from './memory/host-buffer.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
@@ -27,7 +28,7 @@ import type { StreamOptions } from './stream/stream-options.js';
 
 const streamNames: OptionNames<StreamOptions> = { priority: true, blocking: true, name: true };
 const eventNames: OptionNames<{ timing?: boolean }> = { timing: true };
-const allocNames: OptionNames<AllocOptions> = { stream: true, label: true };
+const allocNames: OptionNames<AllocOptions> = { stream: true, label: true, graphOwned: true };
 const captureNames: OptionNames<CaptureOptions & OnStream> = {
   stream: true,
   mode: true,
@@ -43,8 +44,6 @@ export class NativeDevice implements Device {
   readonly sm: string;
   readonly limits: DeviceLimits;
   readonly priorityRange: { readonly least: number; readonly greatest: number };
-  // Kept weakly: a stream that its user forgot must stay collectable.
-  readonly #streams = new Set<WeakRef<Stream>>();
   readonly #owned: NativeStream[] = [];
   readonly #queue: QueueOptions;
   #legacy: Stream | undefined;
@@ -108,11 +107,18 @@ export class NativeDevice implements Device {
   alloc(bytes: number, options: AllocOptions = {}): DeviceBuffer {
     const api = 'device.alloc';
     checkOptions(api, 'options', options, allocNames);
-    const { stream = this.runtime.currentStream(this), label = '' } = options;
+    const { stream = this.runtime.currentStream(this), label = '', graphOwned = false } = options;
     checkBytes(api, bytes);
     if (typeof label !== 'string') throw wrongKind(api, 'label', label, 'text');
     this.#checkStream(api, stream);
-    const handle = guarded(() => environment().binding.alloc(stream.use(api), bytes, label));
+    checkFlag(api, 'graphOwned', graphOwned);
+    const { binding } = environment();
+    if (graphOwned) {
+      this.runtime.noteOrigin();
+      const owned = guarded(() => binding.captureAlloc(stream.use(api), bytes, label));
+      return new GraphBuffer(this, owned, bytes, label);
+    }
+    const handle = guarded(() => binding.alloc(stream.use(api), bytes, label));
     return new NativeBuffer(this, handle, bytes, label);
   }
 
@@ -146,8 +152,15 @@ export class NativeDevice implements Device {
   }
 
   async synchronize(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    checkSignalOnly('device.synchronize', options);
-    await Promise.all(this.#living().map((stream) => stream.synchronize(options)));
+    const api = 'device.synchronize';
+    checkSignalOnly(api, options);
+    const runtime = this.#runtime(api);
+    const { binding, completions } = environment();
+    await completions.wait(
+      (token) => guarded(() => binding.deviceSynchronize(runtime, this.index, token)),
+      options.signal,
+    );
+    this.runtime.checkRaces();
   }
 
   synchronizeSync(): void {
@@ -173,19 +186,8 @@ export class NativeDevice implements Device {
 
   #adopt(handle: number, name: string, owner: StreamTerms['owner']): Stream {
     const stream = new NativeStream(this, handle, name, { owner, queue: this.#queue });
-    this.#streams.add(new WeakRef(stream));
     if (owner === 'runtime') this.#owned.push(stream);
     return stream;
-  }
-
-  #living(): readonly Stream[] {
-    const living: Stream[] = [];
-    for (const reference of this.#streams) {
-      const stream = reference.deref();
-      if (!stream || stream.isDisposed) this.#streams.delete(reference);
-      else living.push(stream);
-    }
-    return living;
   }
 }
 

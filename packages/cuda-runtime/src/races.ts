@@ -7,6 +7,7 @@ export function parseRaces(text: string): readonly Race[] {
     const { kind = 'conflict', first = '', second = '', buffer = '' } = entry;
     const message =
       entry.message ?? `${first} and ${second} use ${buffer}, and nothing orders them`;
-    return { kind, first, second, buffer, message };
+    const { firstStack = '', secondStack = '' } = entry;
+    return { kind, first, second, buffer, message, firstStack, secondStack };
   });
 }

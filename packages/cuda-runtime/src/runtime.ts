@@ -13,6 +13,7 @@ import type { ModuleSource } from './launch/module-source.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
+import { noteOrigin } from './native/origin.js';
 import type { ResolvedOptions } from './open-options.js';
 import { parseRaces } from './races.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
@@ -172,6 +173,10 @@ export class NativeRuntime implements Runtime {
       hint: 'Order them with `waitStream`, or give each branch memory of its own',
       races,
     });
+  }
+
+  noteOrigin(): void {
+    if (this.#checksRaces) noteOrigin();
   }
 
   onDeviceLost(listener: (error: DeviceLostError) => void): () => void {

@@ -30,6 +30,45 @@ describe('the race checker', () => {
     expect(race?.first).toMatch(/test_accumulate.*a#/);
     expect(race?.second).toMatch(/test_accumulate.*b#/);
     expect(error).toMatchObject({ code: 'CRT_RACE' });
+    // Both call stacks, from the line of the user on: of this file, and not of the package.
+    const [first, second] = [race?.firstStack, race?.secondStack].map((stack) =>
+      stack?.split('\n').filter((frame) => frame.includes('race-checker.test.ts')),
+    );
+    expect(lineOf(second) - lineOf(first)).toBe(1);
+    expect(race?.firstStack).toMatch(/^ *at /);
+    expect(race?.secondStack).not.toContain('cuda-runtime/src/');
+  });
+
+  test('stacks of a graph are of its capture, and of its nodes; a launch has its own', async () => {
+    const record = function recordedHere(stream: Stream) {
+      b.waitStream(stream);
+      accumulate(t, stream, y);
+      accumulate(t, b, y);
+      stream.waitStream(b);
+    };
+    const racy = t.device.capture(record, { stream: a });
+    const built = t.device.createGraph();
+    const addedHere = () => built.addFill(y, 1);
+    addedHere();
+    addedHere();
+    for (const [graph, name] of [
+      [racy, 'recordedHere'],
+      [built, 'addedHere'],
+    ] as const) {
+      const error = raceOf(() => graph.instantiateSync());
+      for (const stack of [error.races[0]?.firstStack, error.races[0]?.secondStack]) {
+        expect(stack).toContain(name);
+      }
+    }
+    const exec = t.device.capture((s) => accumulate(t, s, y), { stream: a }).instantiateSync();
+    const launchedHere = () => exec.launch(a);
+    const submittedHere = () => b.fill(y, 0);
+    launchedHere();
+    submittedHere();
+    const { races } = raceOf(() => b.synchronizeSync());
+    expect(races[0]?.firstStack).toContain('launchedHere');
+    expect(races[0]?.secondStack).toContain('submittedHere');
+    expect(Error.stackTraceLimit).toBeLessThan(1000);
   });
 
   test('is silent when the wait is there', async () => {
@@ -180,3 +219,19 @@ describe('the race checker', () => {
     else make();
   });
 });
+
+/** The line of a stack's first frame. */
+function lineOf(frames: readonly string[] | undefined): number {
+  const lines = (frames ?? []).map((frame) => Number(/:(\d+):\d+\)?$/.exec(frame)?.[1]));
+  return lines[0] ?? Number.NaN;
+}
+
+function raceOf(call: () => unknown): RaceError {
+  try {
+    call();
+  } catch (error) {
+    if (RaceError.isInstance(error)) return error;
+    throw error;
+  }
+  throw new Error('expected a RaceError');
+}

@@ -131,6 +131,19 @@ onEachBackend((backend) => {
       expect(legacyOver.isDone()).toBe(true);
     });
 
+    test('the legacy stream is idle when all that it would wait for is over', async () => {
+      const { legacyStream: legacy } = t.device;
+      await t.device.synchronize();
+      expect(legacy.isIdle()).toBe(true);
+      const blocking = t.device.createStream({ blocking: true });
+      spin(t, blocking, 60);
+      expect(legacy.isIdle()).toBe(false);
+      spin(t, a, 200); // not blocking: none of its business
+      await legacy.synchronize();
+      expect([legacy.isIdle(), blocking.isIdle(), a.isIdle()]).toEqual([true, true, false]);
+      blocking.dispose();
+    });
+
     test('device.synchronize waits for every stream', async () => {
       const [x, y] = [spin(t, a, 20), spin(t, b, 40)];
       await t.device.synchronize();

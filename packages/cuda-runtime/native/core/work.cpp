@@ -7,7 +7,7 @@
 
 namespace cuda_runtime::core {
 
-Work::Work(WorkKind work_kind) : kind(work_kind) {}
+Work::Work(WorkKind work_kind) : kind(work_kind), origin(current_origin()) {}
 
 Work::~Work() = default;
 

@@ -11,6 +11,7 @@
 #include "core/memory/buffer.h"
 #include "core/memory/staging.h"
 #include "core/module.h"
+#include "core/origin.h"
 #include "core/stream/completion_sink.h"
 
 namespace cuda_runtime::core {
@@ -91,6 +92,7 @@ struct Work : public RefCounted {
   Ref<Graph> child;                           // kChild
   Ref<Conditional> conditional;               // kConditional
   Ref<GraphBuffer> memory;                    // kAlloc, kFree
+  const Origin origin;                        // where this thread submitted it
   uint64_t traced = 0;  // number in the trace; set before the submission, 0 for nodes
 
   bool is_programmatic() const {

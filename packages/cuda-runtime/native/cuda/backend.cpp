@@ -8,6 +8,7 @@
 #include "core/stream/launch_events.h"
 #include "core/stream/stream.h"
 #include "cuda/driver.h"
+#include "cuda/graph/driver_dot.h"
 #include "cuda/graph/plan.h"
 #include "cuda/image.h"
 #include "cuda/launch_kernel.h"
@@ -331,6 +332,12 @@ Status CudaBackend::upload(Stream& stream, core::Exec& exec) {
         return cudaGraphUpload(static_cast<CudaPlan&>(exec.plan()).exec(), queue.stream());
       });
   return {};
+}
+
+Status CudaBackend::driver_dot(core::Exec& exec, std::string& text) {
+  if (device_.is_lost()) return device_.lost_status();
+  device_.make_current();
+  return print_dot(device_, static_cast<CudaPlan&>(exec.plan()).graph(), text);
 }
 
 // The driver runs launches of one executable one after another, also across streams.

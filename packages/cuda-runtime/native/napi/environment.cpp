@@ -91,23 +91,26 @@ void CompletionQueue::post(int64_t token, std::string status) {
 void CompletionQueue::expect(int64_t token, core::Ref<core::Runtime> runtime,
                              core::Ref<core::Ticket> ticket) {
   core::LockGuard lock(mutex_);
-  if (function_ != nullptr) expected_[token] = {std::move(runtime), std::move(ticket)};
+  if (function_ == nullptr) return;
+  expected_.emplace(token, Expected{std::move(runtime), std::move(ticket)});
 }
 
 // What JavaScript submits after it was told comes after what it was told of.
 void CompletionQueue::order_host(int64_t token) {
-  Expected expected;
-  {
-    core::LockGuard lock(mutex_);
-    const auto found = expected_.find(token);
-    if (found == expected_.end()) return;
-    expected = std::move(found->second);
-    expected_.erase(found);
-  }
-  try {
-    expected.runtime->host_waited(*expected.ticket);
-  } catch (const std::bad_alloc&) {
-    // The checker knows less then: it may report a race too many, never one too few.
+  for (;;) {
+    Expected expected;
+    {
+      core::LockGuard lock(mutex_);
+      const auto found = expected_.find(token);
+      if (found == expected_.end()) return;
+      expected = std::move(found->second);
+      expected_.erase(found);
+    }
+    try {
+      expected.runtime->host_waited(*expected.ticket);
+    } catch (const std::bad_alloc&) {
+      // The checker knows less then: it may report a race too many, never one too few.
+    }
   }
 }
 

@@ -53,7 +53,7 @@ class CompletionQueue : public core::CompletionSink {
   bool scheduled_ = false;
   std::vector<Item> items_;
   std::unordered_map<int64_t, std::unique_ptr<core::StagedBytes>> staged_;
-  std::unordered_map<int64_t, Expected> expected_;  // race checker only
+  std::unordered_multimap<int64_t, Expected> expected_;  // race checker only
 };
 
 /// The array buffer of a host buffer.

@@ -1,5 +1,6 @@
 // alloc … notify: buffers and what moves their bytes.
 #include "core/launch.h"
+#include "core/graph/capture_memory.h"
 #include "core/graph/capture_rules.h"
 #include "core/runtime.h"
 #include "napi/arguments.h"
@@ -17,6 +18,20 @@ Napi::Value alloc(const Napi::CallbackInfo& info) {
   core::Ref<Buffer> buffer;
   in.finish(core::allocate(*stream, in.size(1, "bytes"), in.string(2), buffer));
   return in.handle_of(buffer);
+}
+
+Napi::Value capture_alloc(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const core::Ref<Stream> stream = in.record<Stream>(0);
+  core::Ref<core::GraphBuffer> buffer;
+  in.finish(core::capture_alloc(*stream, in.size(1, "bytes"), in.string(2), buffer));
+  return in.handle_of(buffer);
+}
+
+Napi::Value capture_free(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  in.finish(core::capture_free(*in.record<Stream>(0), in.memory(1)));
+  return in.undefined();
 }
 
 Napi::Value buffer_info(const Napi::CallbackInfo& info) {
@@ -122,6 +137,8 @@ Napi::Value notify(const Napi::CallbackInfo& info) {
 
 void export_memory(Napi::Object& exports) {
   add_method<alloc>(exports, "alloc", "device.alloc");
+  add_method<capture_alloc>(exports, "captureAlloc", "device.alloc");
+  add_method<capture_free>(exports, "captureFree", "stream.free");
   add_method<buffer_info>(exports, "bufferInfo", "buffer.info");
   add_method<alloc_host>(exports, "allocHost", "device.allocHost");
   add_method<host_array>(exports, "hostArray", "device.allocHost");

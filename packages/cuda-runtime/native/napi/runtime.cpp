@@ -154,6 +154,15 @@ Napi::Value check_loss(const Napi::CallbackInfo& info) {
   return in.undefined();
 }
 
+/// An empty text: nobody knows.
+Napi::Value set_origin(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  std::string stack = in.string(0);
+  core::set_origin(stack.empty() ? nullptr
+                                 : std::make_shared<const std::string>(std::move(stack)));
+  return in.undefined();
+}
+
 Napi::Value take_races(const Napi::CallbackInfo& info) {
   Arguments in(info);
   return in.text(in.record<Runtime>(0)->races().take());
@@ -192,6 +201,7 @@ void export_runtime(Napi::Object& exports) {
   add_method<inject_fault>(exports, "injectFault", "injectFaults");
   add_method<watch_loss>(exports, "watchLoss", "runtime.onDeviceLost");
   add_method<check_loss>(exports, "checkLoss", "runtime.onDeviceLost");
+  add_method<set_origin>(exports, "setOrigin", "runtime.races");
   add_method<take_races>(exports, "takeRaces", "runtime.races");
 }
 

@@ -81,6 +81,14 @@ Napi::Value stream_synchronize_sync(const Napi::CallbackInfo& info) {
   return in.undefined();
 }
 
+Napi::Value device_synchronize(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const core::Ref<Runtime> runtime = in.record<Runtime>(0);
+  in.check_device(1);
+  in.finish(core::synchronize_device(*runtime, in.sink(), in.integer(2, "token")));
+  return in.undefined();
+}
+
 Napi::Value device_synchronize_sync(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const core::Ref<Runtime> runtime = in.record<Runtime>(0);
@@ -110,6 +118,7 @@ void export_stream(Napi::Object& exports) {
   add_method<stream_capture_id>(exports, "streamCaptureId", "stream.captureId");
   add_method<stream_synchronize>(exports, "streamSynchronize", "stream.synchronize");
   add_method<stream_synchronize_sync>(exports, "streamSynchronizeSync", "stream.synchronizeSync");
+  add_method<device_synchronize>(exports, "deviceSynchronize", "device.synchronize");
   add_method<device_synchronize_sync>(exports, "deviceSynchronizeSync", "device.synchronizeSync");
   add_method<stream_wait_stream>(exports, "streamWaitStream", "stream.waitStream");
 }

@@ -102,7 +102,8 @@ function outOfMemoryOf(fault: NativeFault, facts: CodedFacts): OutOfMemoryError 
 }
 
 function raceOf(facts: CodedFacts): RaceError {
-  const race = { kind: 'conflict', first: '', second: '', buffer: '', message: facts.detail };
+  const unknown = { first: '', second: '', buffer: '', firstStack: '', secondStack: '' };
+  const race = { kind: 'conflict', message: facts.detail, ...unknown };
   return new RaceError({ ...facts, races: [race] });
 }
 

@@ -13,6 +13,13 @@ export interface Race {
   readonly buffer: string;
   /** The whole report in one sentence. */
   readonly message: string;
+  /**
+   * The JavaScript call stack of the first submission, one line a frame, without frames of this
+   * package; of a node where it was captured or added. Empty where nobody submitted.
+   */
+  readonly firstStack: string;
+  /** The same of the second submission. */
+  readonly secondStack: string;
 }
 
 /** The race checker of the CPU backend found unordered conflicting accesses. */

@@ -63,6 +63,7 @@ export class NativeGraph implements Graph {
 
   /** @internal The native handle. @throws DisposedError */
   use(api: string): Handle {
+    if (api.startsWith('graph.add')) this.device.runtime.noteOrigin();
     return this.#record.use(api);
   }
 

@@ -129,6 +129,8 @@ export interface NativeBinding {
   streamSynchronize(stream: Handle, token: number): void;
   /** Blocks; `timeoutMs` < 0 = for ever. */
   streamSynchronizeSync(stream: Handle, timeoutMs: number): void;
+  /** Posts `token` when everything submitted to any stream so far, of any thread, is complete. */
+  deviceSynchronize(runtime: Handle, device: number, token: number): void;
   deviceSynchronizeSync(runtime: Handle, device: number): void;
   /** a waits for everything submitted to b so far; a fork or join edge inside a capture. */
   streamWaitStream(stream: Handle, other: Handle): void;
@@ -145,6 +147,9 @@ export interface NativeBinding {
   eventElapsedMs(start: Handle, end: Handle): number;
 
   alloc(stream: Handle, bytes: number, label: string): Handle;
+  /** Memory of the graph that is being captured: a node that allocates, and one that frees. */
+  captureAlloc(stream: Handle, bytes: number, label: string): Handle;
+  captureFree(stream: Handle, buffer: Handle): void;
   /** Bytes, label: JSON of a buffer record. */
   bufferInfo(buffer: Handle): string;
   allocHost(runtime: Handle, bytes: number): Handle;
@@ -259,6 +264,8 @@ export interface NativeBinding {
   graphLaunch(exec: Handle, stream: Handle): void;
   graphUpload(exec: Handle, stream: Handle): void;
   graphExecLaunches(exec: Handle): number;
+  /** On the task thread; posts `token`, then `settleTask` ends it and `takeText` gives the text. */
+  graphExecDriverDot(exec: Handle, token: number): void;
   graphExecUpdate(exec: Handle, graph: Handle): NativeUpdate;
   /** The setters take what the `graphAdd…` of the kind takes. */
   graphExecSetKernel(exec: Handle, node: number, kernel: Handle): void;
@@ -314,6 +321,8 @@ export interface NativeBinding {
   watchLoss(runtime: Handle, token: number): void;
   /** Throws what every call on a lost device throws. */
   checkLoss(runtime: Handle): void;
+  /** The call stack of what this thread submits next, for the race checker. */
+  setOrigin(stack: string): void;
   /** JSON array of races found by the checker since the last call. */
   takeRaces(runtime: Handle): string;
 }

@@ -10,6 +10,7 @@ import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { publish } from '../trace/diagnostics.js';
 import { markCapture } from '../trace/host-ranges.js';
+import { settleFreed } from './captured-memory.js';
 
 const statuses = ['none', 'active', 'invalidated'] as const;
 
@@ -67,6 +68,7 @@ export function endCapture(stream: Stream): Graph {
     const graph = target ?? new NativeGraph(handle, stream.device, 'captured');
     if (target) environment().binding.release(handle);
     targets.delete(id ?? 0n);
+    settleFreed(id, true);
     const kept = takeCallbacks(id);
     if (kept) graph.held.keep(kept);
     graph.changed();
@@ -140,6 +142,7 @@ function takeCallbacks(captureId: bigint | undefined): GraphCallbacks | undefine
 
 // What a capture that gave no graph had collected.
 function forget(captureId: bigint | undefined): void {
+  settleFreed(captureId, false);
   targets.delete(captureId ?? 0n);
   const { completions } = environment();
   for (const { token } of callbacks.get(captureId ?? 0n) ?? []) completions.cancel(token);

@@ -35,6 +35,7 @@ import {
   noteCallback,
   setCaptureDependencies,
 } from './capture-state.js';
+import { free } from './captured-memory.js';
 import { Event } from './event.js';
 import { PendingLimit, type QueueOptions } from './pending-limit.js';
 import { synchronize, synchronizeSync, waitUntilBelow } from './stream-waits.js';
@@ -80,6 +81,7 @@ export class NativeStream implements Stream {
   submit(api: string): Handle {
     const handle = this.#record.use(api);
     this.#limit.admit(api);
+    this.device.runtime.noteOrigin();
     return handle;
   }
 
@@ -139,6 +141,11 @@ export class NativeStream implements Stream {
 
   fill(destination: Tensor | DeviceBuffer, byte: number): this {
     fill(this, destination, byte);
+    return this;
+  }
+
+  free(memory: Tensor | DeviceBuffer): this {
+    free(this, memory);
     return this;
   }
 

@@ -40,6 +40,27 @@ const rows: readonly GraphRow[] = [
     },
   },
   {
+    name: 'the driver draws its own graph on CUDA; elsewhere there is none to ask',
+    async run(scene) {
+      const graph = scene.device.createGraph();
+      graph.addEmpty([scene.empty(graph)]);
+      const exec = graph.instantiateSync();
+      const drawn = exec.driverDot();
+      if (scene.runtime.backend === 'cpu') {
+        await expect(drawn).rejects.toMatchObject({ code: 'CRT_ARGUMENT' });
+        await expect(exec.driverDot()).rejects.toThrow(
+          /graphExec.driverDot: the cpu backend has no driver.*`graph.toDot\(\)`/,
+        );
+      } else {
+        const text = await drawn;
+        expect(text).toMatch(/^digraph/);
+        expect(text).toContain('test_empty');
+      }
+      exec.dispose();
+      await expect(exec.driverDot()).rejects.toMatchObject({ code: 'CRT_DISPOSED' });
+    },
+  },
+  {
     name: 'the SVG shows explicit nodes in a column of their own',
     run(scene) {
       const graph = scene.device.createGraph();

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "core/origin.h"
+
 namespace cuda_runtime::core {
 
 /// One access of a submitted operation.
@@ -15,6 +17,7 @@ struct PastAccess {
   uint64_t stream = 0;    // stream id
   uint64_t position = 0;  // number of the operation in its stream
   std::string name;       // kernel@stream
+  Origin origin;
 };
 
 class AccessHistory {

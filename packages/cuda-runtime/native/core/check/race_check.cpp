@@ -36,13 +36,15 @@ void each_access(const GraphNode& node, Visitor visitor) {
   }
 }
 
-RaceReport make_report(const Buffer& buffer, const std::string& first, uint8_t first_mode,
-                       const std::string& second, uint8_t second_mode, uint64_t begin,
+RaceReport make_report(const Buffer& buffer, const Submission& first, uint8_t first_mode,
+                       const Submission& second, uint8_t second_mode, uint64_t begin,
                        uint64_t end) {
   RaceReport race;
   race.kind = "race";
-  race.first = first + " " + verb(first_mode);
-  race.second = second + " " + verb(second_mode);
+  race.first = first.name + " " + verb(first_mode);
+  race.second = second.name + " " + verb(second_mode);
+  race.first_origin = first.origin;
+  race.second_origin = second.origin;
   race.buffer = buffer.label().empty() ? buffer.describe() : buffer.label();
   race.message = race.first + " and " + race.second + " bytes " + std::to_string(begin) + " to " +
                  std::to_string(end) + " of " + buffer.describe() + " and nothing orders them";
@@ -75,9 +77,9 @@ void RaceCheck::submitted(Stream& stream, const Work& work, Ticket& ticket) {
   if (!enabled_) return;
   LockGuard lock(mutex_);
   const Clock& clock = advance(stream);
-  const std::string name = work.label() + "@" + stream.display_name();
+  const Submission submission{work.label() + "@" + stream.display_name(), work.origin};
   for (const Access& access : work.accesses) {
-    check_access(access, name, stream.id(), clock.at(stream.id()), clock);
+    check_access(access, submission, stream.id(), clock.at(stream.id()), clock);
   }
   ticket.clock = std::make_unique<Clock>(clock);
 }
@@ -97,10 +99,12 @@ void RaceCheck::graph_submitted(Stream& stream, const Graph& graph, Ticket& tick
   LockGuard lock(mutex_);
   const Clock& clock = advance(stream);
   for (const GraphNode& node : graph.nodes()) {
-    const std::string name = node.work->label() + " in a graph@" + stream.display_name();
+    // Of the launch: a node says in its own error where it was recorded.
+    const Submission submission{node.work->label() + " in a graph@" + stream.display_name(),
+                                current_origin()};
     if (!node.enabled) continue;
     each_access(node, [&](const Access& access) {
-      check_access(access, name, stream.id(), clock.at(stream.id()), clock);
+      check_access(access, submission, stream.id(), clock.at(stream.id()), clock);
     });
     // Whoever waits for an event that the graph records comes after the launch.
     if (node.work->kind == WorkKind::kEventRecord && node.work->event->ticket) {
@@ -134,7 +138,7 @@ void RaceCheck::host_saw_idle(Stream& stream) {
   join(host_, clock_of(stream));
 }
 
-void RaceCheck::check_access(const Access& access, const std::string& name, uint64_t stream,
+void RaceCheck::check_access(const Access& access, const Submission& submission, uint64_t stream,
                              uint64_t position, const Clock& clock) {
   if (access.begin >= access.end) return;
   Buffer& buffer = *access.buffer;
@@ -148,7 +152,7 @@ void RaceCheck::check_access(const Access& access, const std::string& name, uint
   for (const PastAccess& other : past) {
     const bool overlaps = other.begin < access.end && access.begin < other.end;
     if (!overlaps || !conflicts(other.mode, access.mode) || is_ordered(other)) continue;
-    add_report(make_report(buffer, other.name, other.mode, name, access.mode,
+    add_report(make_report(buffer, {other.name, other.origin}, other.mode, submission, access.mode,
                            std::max(other.begin, access.begin), std::min(other.end, access.end)));
   }
   // What an ordered access covers need not be kept: whoever conflicts with it conflicts with this
@@ -159,7 +163,8 @@ void RaceCheck::check_access(const Access& access, const std::string& name, uint
                           (other.stream == stream && (other.mode & kWrite) == 0);
     return covered && replaces && is_ordered(other);
   });
-  past.push_back({access.begin, access.end, access.mode, stream, position, name});
+  past.push_back({access.begin, access.end, access.mode, stream, position, submission.name,
+                  submission.origin});
 }
 
 void RaceCheck::check_graph(const Graph& graph) {
@@ -196,12 +201,13 @@ void RaceCheck::check_graph(const Graph& graph) {
         const bool overlaps = other->begin < access.end && access.begin < other->end;
         const bool ordered = j == i || ((own[j / 64] >> (j % 64)) & 1) != 0;
         if (!overlaps || ordered || !conflicts(other->mode, access.mode)) continue;
-        const auto name = [&](size_t n) {
+        const auto node = [&](size_t n) {
           const std::string& stream = nodes[n].stream_name;
-          return nodes[n].work->label() + (stream.empty() ? "" : "@" + stream) + " (node " +
-                 std::to_string(n) + ")";
+          return Submission{nodes[n].work->label() + (stream.empty() ? "" : "@" + stream) +
+                                " (node " + std::to_string(n) + ")",
+                            nodes[n].work->origin};
         };
-        report(make_report(*access.buffer, name(j), other->mode, name(i), access.mode,
+        report(make_report(*access.buffer, node(j), other->mode, node(i), access.mode,
                            std::max(other->begin, access.begin), std::min(other->end, access.end)));
       }
       others.emplace_back(i, &access);
@@ -229,6 +235,8 @@ std::string RaceCheck::take() {
     json.field("second", race.second);
     json.field("buffer", race.buffer);
     json.field("message", race.message);
+    if (race.first_origin) json.field("firstStack", *race.first_origin);
+    if (race.second_origin) json.field("secondStack", *race.second_origin);
     json.end_object();
   }
   json.end_array();

@@ -16,12 +16,20 @@ namespace cuda_runtime::core {
 class Graph;
 class Stream;
 
+/// One of the two that met: what it is called, and where it was submitted.
+struct Submission {
+  std::string name;
+  Origin origin;
+};
+
 struct RaceReport {
   std::string kind;  // "race", or "red-zone" for a write outside a buffer
   std::string first;
   std::string second;
   std::string buffer;
   std::string message;
+  Origin first_origin;
+  Origin second_origin;
 };
 
 class RaceCheck {
@@ -59,7 +67,7 @@ class RaceCheck {
   Clock& clock_of(Stream& stream);
   Clock& advance(Stream& stream);
   void add_report(RaceReport race);
-  void check_access(const Access& access, const std::string& name, uint64_t stream,
+  void check_access(const Access& access, const Submission& submission, uint64_t stream,
                     uint64_t position, const Clock& clock);
 
   const bool enabled_;

@@ -1,9 +1,13 @@
 #include "core/stream/stream.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "core/graph/capture_rules.h"
 #include "core/graph/nodes/condition.h"
 #include "core/graph/nodes/host_function.h"
 #include "core/runtime.h"
+#include "core/stream/joined_sink.h"
 #include "core/stream/launch_events.h"
 
 namespace cuda_runtime::core {
@@ -148,10 +152,20 @@ Status Stream::is_idle(bool& idle) {
   LockGuard lock(runtime_->mutex());
   Status status = check_stream_query(*this, "querying a stream");
   if (!status.ok()) return status;
-  idle = !backend().tail(*this);
-  if (idle) {
-    runtime_->races().host_saw_idle(*this);
-    backend().host_saw_idle(*this);
+  std::vector<Ref<Stream>> streams{Ref<Stream>(this)};
+  // What waiting for the legacy stream would wait for: it comes after every blocking stream.
+  if (is_legacy()) {
+    runtime_->each_stream([&](Stream& stream) {
+      if (stream.is_blocking() && stream.try_retain()) streams.push_back(adopt_ref(&stream));
+    });
+  }
+  idle = std::none_of(streams.begin(), streams.end(), [&](const Ref<Stream>& stream) {
+    return static_cast<bool>(backend().tail(*stream));
+  });
+  if (!idle) return {};
+  for (const Ref<Stream>& stream : streams) {
+    runtime_->races().host_saw_idle(*stream);
+    backend().host_saw_idle(*stream);
   }
   return {};
 }
@@ -251,26 +265,65 @@ void Stream::abort_capture() {
   core::abort_capture(*this);
 }
 
+namespace {
+
+/// A mark behind everything that was submitted to any stream. Needs the runtime's mutex.
+Status mark_all(Runtime& runtime, const std::function<MarkRequest()>& request,
+                std::vector<Ref<Ticket>>& tickets) {
+  Status status = check_device_synchronize(runtime);
+  if (!status.ok()) return status;
+  std::vector<Ref<Stream>> streams;
+  runtime.each_stream([&](Stream& stream) {
+    if (stream.try_retain()) streams.push_back(adopt_ref(&stream));
+  });
+  for (const Ref<Stream>& stream : streams) {
+    tickets.push_back(runtime.backend().mark(*stream, request()));
+    runtime.races().marked(*stream, *tickets.back());
+  }
+  return {};
+}
+
+}  // namespace
+
 Status synchronize_device(Runtime& runtime) {
+  Status inside = check_not_in_callback();
+  if (!inside.ok()) return inside;
   std::vector<Ref<Ticket>> tickets;
   {
     LockGuard lock(runtime.mutex());
-    Status status = check_device_synchronize(runtime);
+    Status status = mark_all(runtime, [] { return MarkRequest(); }, tickets);
     if (!status.ok()) return status;
-    std::vector<Ref<Stream>> streams;
-    runtime.each_stream([&](Stream& stream) {
-      if (stream.try_retain()) streams.push_back(adopt_ref(&stream));
-    });
-    for (const Ref<Stream>& stream : streams) {
-      tickets.push_back(runtime.backend().mark(*stream, {}));
-      runtime.races().marked(*stream, *tickets.back());
-    }
   }
   for (const Ref<Ticket>& ticket : tickets) {
     runtime.backend().wait_blocking(*ticket, -1);
     runtime.host_waited(*ticket);
   }
   return runtime.backend().take_fault();
+}
+
+Status synchronize_device(Runtime& runtime, Ref<CompletionSink> sink, int64_t token) {
+  Status inside = check_not_in_callback();
+  if (!inside.ok()) return inside;
+  const auto joined = make_ref<JoinedSink>(std::move(sink), token);
+  const auto request = [&] {
+    joined->add();
+    MarkRequest made;
+    made.token = token;
+    made.api = "device.synchronize";
+    made.sink = joined;
+    return made;
+  };
+  std::vector<Ref<Ticket>> tickets;
+  {
+    LockGuard lock(runtime.mutex());
+    Status status = mark_all(runtime, request, tickets);
+    if (!status.ok()) return status;
+    if (runtime.orders_host()) {
+      for (const Ref<Ticket>& ticket : tickets) joined->expect(token, Ref<Runtime>(&runtime), ticket);
+    }
+  }
+  joined->post(token, {});
+  return {};
 }
 
 }  // namespace cuda_runtime::core

@@ -77,7 +77,9 @@ class Stream : public Record {
   std::atomic<int> handles_{0};
 };
 
-/// Blocks until all streams of the device are idle.
+/// Blocks until all streams of the device are idle, also those of other threads.
 Status synchronize_device(Runtime& runtime);
+/// Posts the token when all that was submitted to them so far is complete.
+Status synchronize_device(Runtime& runtime, Ref<CompletionSink> sink, int64_t token);
 
 }  // namespace cuda_runtime::core

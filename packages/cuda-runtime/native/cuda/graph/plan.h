@@ -20,6 +20,8 @@ class CudaPlan : public core::ExecPlan {
   ~CudaPlan() override;
 
   cudaGraphExec_t exec() const { return exec_; }
+  /// What it was instantiated from; later changes of nodes are not in it.
+  cudaGraph_t graph() const { return graph_; }
   /// External events as they are now: waits take what is recorded, records get a mark of their own.
   /// Needs the runtime's mutex.
   void bind_events(const core::Graph& graph);

@@ -91,6 +91,26 @@ Napi::Value update(const Napi::CallbackInfo& info) {
   return result;
 }
 
+Napi::Value driver_dot(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  TaskRequest task;
+  task.results = in.environment().tasks;
+  task.sink = in.sink();
+  task.token = in.integer(1, "token");
+  task.api = api_of(info);
+  task.work = [exec = in.record<Exec>(0), sink = task.sink, token = task.token](Ref<core::Record>&) {
+    std::string text;
+    core::Status status = exec->runtime().backend().driver_dot(*exec, text);
+    if (!status.ok()) return status;
+    auto bytes = std::make_unique<core::HeapBytes>(text.size());
+    text.copy(reinterpret_cast<char*>(bytes->data()), text.size());
+    sink->stage(token, std::move(bytes));
+    return status;
+  };
+  in.finish(start_task(std::move(task)));
+  return in.undefined();
+}
+
 uint32_t node_of(const Arguments& in) { return static_cast<uint32_t>(in.size(1, "node")); }
 
 Napi::Value set_kernel(const Napi::CallbackInfo& info) {
@@ -136,6 +156,7 @@ void export_graph_exec(Napi::Object& exports) {
   add_method<graph_launch>(exports, "graphLaunch", "graphExec.launch");
   add_method<graph_upload>(exports, "graphUpload", "graphExec.upload");
   add_method<graph_exec_launches>(exports, "graphExecLaunches", "graphExec.launches");
+  add_method<driver_dot>(exports, "graphExecDriverDot", "graphExec.driverDot");
   add_method<update>(exports, "graphExecUpdate", "graphExec.update");
   add_method<set_kernel>(exports, "graphExecSetKernel", "graphExec.setKernel");
   add_method<set_copy>(exports, "graphExecSetCopy", "graphExec.setCopy");

@@ -16,6 +16,7 @@ import type { Handle } from '../../native/binding.js';
 import { environment } from '../../native/environment.js';
 import { guarded } from '../../native/guarded.js';
 import { NativeRecord } from '../../native/record.js';
+import { runTextTask } from '../../native/task.js';
 import { notCloneable } from '../../threads/not-cloneable.js';
 import { hostRange } from '../../trace/host-ranges.js';
 import type { GraphNode } from '../graph-node.js';
@@ -125,6 +126,11 @@ export class NativeGraphExec implements GraphExec {
     guarded(() => environment().binding.graphExecSetEnabled(this.#record.use(api), id, enabled));
   }
 
+  async driverDot(): Promise<string> {
+    const handle = this.#record.use('graphExec.driverDot');
+    return runTextTask((token) => environment().binding.graphExecDriverDot(handle, token));
+  }
+
   dispose(): void {
     this.#record.release();
   }
@@ -134,6 +140,7 @@ export class NativeGraphExec implements GraphExec {
   }
 
   #node(api: string, node: GraphNode): number {
+    this.#graph.device.runtime.noteOrigin();
     return nodeId(api, 'node', this.#graph.owner, node);
   }
 

@@ -3,8 +3,8 @@ import type { Graph, GraphExec } from '../../../src/index.js';
 import { readInts, zeros } from '../../makers/test-kernels.js';
 import type { Scene } from '../scene.js';
 import { addEmptyKernel, addSpin, addSum, hostFunction, run, sumParams } from './graph-parts.js';
-import type { Programs } from './program.js';
 import { switchedOffInChains } from './graphs/switched-off.js';
+import type { Programs } from './program.js';
 
 const kindsInChains = ['kernel in a chain', 'fill in a chain', 'copy in a chain'];
 

@@ -175,6 +175,34 @@ Status add_conditional(Graph& graph, const ConditionalRequest& request, const Af
   return {};
 }
 
+Ref<Work> make_alloc(const Ref<GraphBuffer>& buffer) {
+  auto work = make_ref<Work>(WorkKind::kAlloc);
+  work->memory = buffer;
+  work->bytes = buffer->bytes();
+  work->accesses.push_back({buffer, 0, buffer->bytes(), kWrite});
+  return work;
+}
+
+Status make_free(Runtime& runtime, const Ref<Buffer>& buffer, Ref<Work>& work) {
+  GraphBuffer* memory = buffer->as_graph_buffer();
+  if (memory == nullptr || memory->has_free_node) {
+    return Status::argument(memory == nullptr
+                                ? buffer->describe() + " is not the memory of an allocation node"
+                                : buffer->describe() + " has a node that frees it already",
+                            "Free what a graph allocates, once");
+  }
+  if (&memory->runtime() != &runtime) {
+    return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
+                         buffer->describe() + " belongs to another runtime than the graph",
+                         "Open one runtime");
+  }
+  work = make_ref<Work>(WorkKind::kFree);
+  work->memory = Ref<GraphBuffer>(memory);
+  work->bytes = memory->bytes();
+  work->accesses.push_back({buffer, 0, memory->bytes(), kWrite});
+  return {};
+}
+
 Status add_alloc(Graph& graph, uint64_t bytes, const std::string& label, const After& after,
                  uint32_t& node, Ref<GraphBuffer>& buffer) {
   Status status = graph.check_mutable();
@@ -182,26 +210,15 @@ Status add_alloc(Graph& graph, uint64_t bytes, const std::string& label, const A
     status = allocate_graph_buffer(graph.runtime(), graph.home(), bytes, label, buffer);
   }
   if (!status.ok()) return status;
-  auto work = make_ref<Work>(WorkKind::kAlloc);
-  work->memory = buffer;
-  work->bytes = bytes;
-  work->accesses.push_back({buffer, 0, bytes, kWrite});
-  return add_node(graph, std::move(work), after, node);
+  return add_node(graph, make_alloc(buffer), after, node);
 }
 
 Status add_free(Graph& graph, const Ref<Buffer>& buffer, const After& after, uint32_t& node) {
-  GraphBuffer* memory = buffer->as_graph_buffer();
-  if (memory == nullptr || memory->has_free_node) {
-    return Status::argument(memory == nullptr
-                                ? buffer->describe() + " is not the memory of an allocation node"
-                                : buffer->describe() + " has a node that frees it already",
-                            "Free what `addAlloc` made, once");
-  }
-  auto work = make_ref<Work>(WorkKind::kFree);
-  work->memory = Ref<GraphBuffer>(memory);
-  work->bytes = memory->bytes();
-  work->accesses.push_back({buffer, 0, memory->bytes(), kWrite});
-  Status status = add_node(graph, std::move(work), after, node);
+  Ref<Work> work;
+  Status status = make_free(graph.runtime(), buffer, work);
+  if (!status.ok()) return status;
+  const Ref<GraphBuffer> memory = work->memory;
+  status = add_node(graph, std::move(work), after, node);
   if (status.ok()) memory->has_free_node = true;
   return status;
 }

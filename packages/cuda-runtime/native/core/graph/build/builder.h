@@ -38,6 +38,10 @@ Status add_alloc(Graph& graph, uint64_t bytes, const std::string& label, const A
 /// Memory of an allocation node, of this graph or another, ends at the node (CM06, CM07).
 Status add_free(Graph& graph, const Ref<Buffer>& buffer, const After& after, uint32_t& node);
 
+/// What the nodes do; `make_free` refuses other memory and the second free.
+Ref<Work> make_alloc(const Ref<GraphBuffer>& buffer);
+Status make_free(Runtime& runtime, const Ref<Buffer>& buffer, Ref<Work>& work);
+
 /// The same nodes in a graph of its own (CG14, CM01, CP10).
 Status clone_graph(const Graph& graph, Ref<Graph>& clone);
 
