@@ -204,9 +204,9 @@ export interface Device {
    * @throws CaptureError, and whatever `record` threw
    */
   capture(record: (stream: Stream) => void, options?: CaptureOptions & OnStream): Graph;
-  /** Resolves when all that any thread submitted so far is over. @throws CaptureError in a capture */
+  /** Resolves when all that any thread submitted so far is over (docs/threads.md). @throws CaptureError */
   synchronize(options?: { readonly signal?: AbortSignal }): Promise<void>;
-  /** The same, blocking this thread. */
+  /** The same, blocking this thread; refused during any capture of the runtime, as in CUDA. */
   synchronizeSync(): void;
 }
 

@@ -35,6 +35,22 @@ onEachBackend((backend) => {
     },
   );
 
+  test('the capture of another thread neither refuses it nor is harmed', async () => {
+    const worker = startWorker('threads/capturing-worker.ts', { backend });
+    await once(worker, 'message');
+    const stream = t.device.createStream();
+    const done = spin(t, stream, 50);
+    await t.device.synchronize();
+    const value = new Int32Array(1);
+    await stream.read(done, value);
+    expect(value[0]).toBe(1);
+    expect(() => t.device.synchronizeSync()).toThrow(/would break the capture/);
+    worker.postMessage('end');
+    expect((await once(worker, 'message'))[0]).toBe('active 1');
+    await once(worker, 'exit');
+    for (const object of [done, stream]) object.dispose();
+  });
+
   test('it covers a stream whose wrapper is disposed with work pending', async () => {
     const stream = t.device.createStream();
     const done = spin(t, stream, 100);

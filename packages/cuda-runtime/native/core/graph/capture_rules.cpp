@@ -1,5 +1,7 @@
 #include "core/graph/capture_rules.h"
 
+#include <algorithm>
+
 #include "core/runtime.h"
 #include "core/stream/event.h"
 #include "core/stream/stream.h"
@@ -103,6 +105,15 @@ Status check_device_synchronize(Runtime& runtime) {
                     "CU02");
   }
   return result;
+}
+
+Status check_device_wait(Runtime& runtime) {
+  const std::thread::id self = std::this_thread::get_id();
+  const std::vector<CaptureSequence*>& captures = runtime.captures();
+  const bool is_capturing = std::any_of(captures.begin(), captures.end(),
+                                        [&](const CaptureSequence* s) { return s->thread == self; });
+  return is_capturing ? check_device_synchronize(runtime)
+                      : check_unsafe(runtime, "waiting for the device", "CU02");
 }
 
 Status check_event_query(Event& event, const char* what) {

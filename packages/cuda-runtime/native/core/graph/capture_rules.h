@@ -21,6 +21,9 @@ Status check_submission(Stream& stream);
 Status check_stream_query(Stream& stream, const char* what);
 /// Device-wide synchronisation: rule 11.
 Status check_device_synchronize(Runtime& runtime);
+/// The same by a promise, which our captures survive: refused to a thread that captures, and while
+/// another one captures globally.
+Status check_device_wait(Runtime& runtime);
 /// Query or synchronise an event: CU05, CU06, CX20.
 Status check_event_query(Event& event, const char* what);
 /// Launch of an executable on the stream: CU26.

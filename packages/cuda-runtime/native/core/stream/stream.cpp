@@ -268,10 +268,8 @@ void Stream::abort_capture() {
 namespace {
 
 /// A mark behind everything that was submitted to any stream. Needs the runtime's mutex.
-Status mark_all(Runtime& runtime, const std::function<MarkRequest()>& request,
-                std::vector<Ref<Ticket>>& tickets) {
-  Status status = check_device_synchronize(runtime);
-  if (!status.ok()) return status;
+void mark_all(Runtime& runtime, const std::function<MarkRequest()>& request,
+              std::vector<Ref<Ticket>>& tickets) {
   std::vector<Ref<Stream>> streams;
   runtime.each_stream([&](Stream& stream) {
     if (stream.try_retain()) streams.push_back(adopt_ref(&stream));
@@ -280,7 +278,6 @@ Status mark_all(Runtime& runtime, const std::function<MarkRequest()>& request,
     tickets.push_back(runtime.backend().mark(*stream, request()));
     runtime.races().marked(*stream, *tickets.back());
   }
-  return {};
 }
 
 }  // namespace
@@ -291,8 +288,9 @@ Status synchronize_device(Runtime& runtime) {
   std::vector<Ref<Ticket>> tickets;
   {
     LockGuard lock(runtime.mutex());
-    Status status = mark_all(runtime, [] { return MarkRequest(); }, tickets);
+    Status status = check_device_synchronize(runtime);
     if (!status.ok()) return status;
+    mark_all(runtime, [] { return MarkRequest(); }, tickets);
   }
   for (const Ref<Ticket>& ticket : tickets) {
     runtime.backend().wait_blocking(*ticket, -1);
@@ -316,8 +314,9 @@ Status synchronize_device(Runtime& runtime, Ref<CompletionSink> sink, int64_t to
   std::vector<Ref<Ticket>> tickets;
   {
     LockGuard lock(runtime.mutex());
-    Status status = mark_all(runtime, request, tickets);
+    Status status = check_device_wait(runtime);
     if (!status.ok()) return status;
+    mark_all(runtime, request, tickets);
     if (runtime.orders_host()) {
       for (const Ref<Ticket>& ticket : tickets) joined->expect(token, Ref<Runtime>(&runtime), ticket);
     }
