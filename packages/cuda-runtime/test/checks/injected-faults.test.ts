@@ -122,6 +122,7 @@ describe('a kernel made to fail', () => {
       () => t.device.allocHostSync(16),
       () => t.device.synchronizeSync(),
       () => exec.launch(other),
+      () => other.beginCapture(),
     ];
     for (const call of later) {
       expect(call).toThrow(DeviceLostError);

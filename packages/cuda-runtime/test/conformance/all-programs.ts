@@ -1,8 +1,11 @@
 import { acrossStreams } from './programs/across-streams.js';
 import { beginAndEnd } from './programs/begin-and-end.js';
+import { graphMemory } from './programs/calls/graph-memory.js';
+import { relaxedThreads } from './programs/calls/relaxed-threads.js';
 import { callsDuringCapture } from './programs/calls-during-capture.js';
 import { callsOnGraphs } from './programs/calls-on-graphs.js';
 import { capturedEvents } from './programs/captured-events.js';
+import { lostDevice } from './programs/devices/lost-device.js';
 import { graphs } from './programs/graphs.js';
 import { invalidation } from './programs/invalidation.js';
 import { legacyStream } from './programs/legacy-stream.js';
@@ -28,4 +31,7 @@ export const programs: Programs = {
   ...memory,
   ...programmatic,
   ...withoutCapture,
+  ...graphMemory,
+  ...relaxedThreads,
+  ...lostDevice,
 };

@@ -164,7 +164,13 @@ export class Scene {
 
   /** S1 began, S2 took part, and ending on it broke the capture, which no guard prevents. */
   breakCapture(): void {
+    this.breakCaptureAfter(() => undefined);
+  }
+
+  /** The same, after something was recorded. */
+  breakCaptureAfter(record: () => void): void {
     this.begin();
+    record();
     this.link(this.s1, this.s2);
     this.end(this.s2);
   }

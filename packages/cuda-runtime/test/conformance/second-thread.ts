@@ -29,6 +29,18 @@ await own.synchronize();
 
 const k = (stream: Stream) => stream.launch(kernel, { grid: [1], block: [1] }, { tag: 0 });
 
+// What thread A asks for here, to be ended here.
+let made: { dispose(): void } | undefined;
+
+const makers: Readonly<Record<string, () => { dispose(): void }>> = {
+  'make executable': () => graph.instantiateSync(),
+  'make graph': () => device.createGraph(),
+  'make free host': () => device.allocHostSync(256),
+  'make async free': () => device.alloc(256, { stream: own }),
+  'make event': () => own.record(),
+  'make stream': () => device.createStream(),
+};
+
 const calls: Readonly<Record<string, (streams: Stream[], mode: CaptureMode) => unknown>> = {
   begin: ([s1], mode) => s1?.beginCapture({ mode }),
   end: ([s1]) => s1 && shapeOf(s1.endCapture()),
@@ -39,6 +51,7 @@ const calls: Readonly<Record<string, (streams: Stream[], mode: CaptureMode) => u
   'event synchronise': () => event.waitSync(),
   'stream synchronise': () => own.synchronizeSync(),
   'device synchronise': () => device.synchronizeSync(),
+  dispose: () => made?.dispose(),
   fork: ([s1, s2]) => s1 && s2?.wait(s1.record()),
 };
 
@@ -46,6 +59,8 @@ const calls: Readonly<Record<string, (streams: Stream[], mode: CaptureMode) => u
 function answer({ command, mode, tokens }: Request): string {
   const streams = tokens.map((token) => importHandle(token, 'stream'));
   try {
+    const make = makers[command];
+    if (make) made = make();
     const result = calls[command]?.(streams, mode);
     return typeof result === 'string' ? result : '0';
   } catch (error) {

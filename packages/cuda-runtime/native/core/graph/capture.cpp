@@ -205,6 +205,8 @@ Status begin_capture(Stream& stream, int mode, const CaptureTarget& target) {
                          "End that capture first")
         .in_capture(stream.capture->id);
   }
+  Status lost = stream.runtime().backend().device_loss().status();
+  if (!lost.ok()) return std::move(lost).on_stream(stream.display_name());
   Frontier frontier;
   if (target.graph) {
     Status status = check_target(stream, target, frontier);

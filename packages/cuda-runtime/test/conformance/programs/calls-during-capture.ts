@@ -1,4 +1,4 @@
-import { type Event, type Stream, Tensor } from '../../../src/index.js';
+import { type Event, open, type Stream, Tensor } from '../../../src/index.js';
 import { accumulate, readInts, zeros } from '../../makers/test-kernels.js';
 import { kindsOf, type Scene } from '../scene.js';
 import { hostFunction } from './graph-parts.js';
@@ -40,7 +40,8 @@ export const callsDuringCapture: Programs = {
     });
   },
   CU11: (s) => s.during(() => s.test.device.alloc(256, { stream: s.s3 }).dispose()),
-  CU15(s) {
+  async CU15(s) {
+    if (s.is('to device, pageable') || s.is('to host, pageable')) return pageable(s);
     const host = s.test.device.allocHostSync(16);
     const tensor = Tensor.allocate(s.test.device, [4], 'i32', { stream: s.s1 });
     s.during(() => (s.is('to device, pinned') ? s.s1.copy(tensor, host) : s.s1.copy(host, tensor)));
@@ -62,7 +63,8 @@ export const callsDuringCapture: Programs = {
     );
     s.finish();
   },
-  CU18(s) {
+  async CU18(s) {
+    if (s.is('load library')) return loadBeside(s);
     const { kernels, module } = s.test;
     const y = s.is('first launch')
       ? Tensor.allocate(s.test.device, [1], 'i64', { stream: s.s1 })
@@ -95,6 +97,41 @@ export const callsDuringCapture: Programs = {
       s.number(() => badLaunch(s)),
     ),
 };
+
+/** Transfers from and to JavaScript's memory. */
+async function pageable(s: Scene): Promise<void> {
+  const tensor = Tensor.allocate(s.test.device, [4], 'i32', { stream: s.s1 });
+  const bytes = new Uint8Array(16);
+  s.begin();
+  let number: number | string = 0;
+  try {
+    if (s.is('to device, pageable')) s.s1.write(tensor, bytes);
+    else await s.s1.read(tensor, bytes);
+  } catch (error) {
+    number = s.number(() => {
+      throw error;
+    });
+  }
+  s.put('call', number);
+  s.finish();
+}
+
+/** A package is loaded for another runtime on the device, by a thread of the runtime. */
+async function loadBeside(s: Scene): Promise<void> {
+  const { backend } = s.test.runtime;
+  const other = await open({ backend, isolated: true });
+  let loaded: Promise<unknown> | undefined;
+  s.begin();
+  s.put(
+    'call',
+    s.number(() => {
+      loaded = other.loadModule({ manifest: s.test.module.manifest });
+    }),
+  );
+  await loaded;
+  s.finish();
+  await other.dispose();
+}
 
 function synchroniseOrQuery(s: Scene, stream: Stream): void {
   s.during(() => (s.is('query') ? stream.isIdle() : stream.synchronizeSync()));

@@ -13,6 +13,7 @@ export const callsOnGraphs: Programs = {
     s.during(() => (s.is('destroy') ? executable.dispose() : graph.instantiateSync()));
   },
   CU29(s) {
+    if (s.is('print the captured graph')) return printCaptured(s);
     const { graph, executable } = oneKernel(s);
     const y = zeros(s.test, s.s1, 1);
     const other = s.test.device.createGraph();
@@ -30,6 +31,16 @@ export const callsOnGraphs: Programs = {
     });
   },
 };
+
+function printCaptured(s: Scene): void {
+  const graph = s.test.device.createGraph();
+  s.s1.beginCapture({ mode: s.mode, into: { graph } });
+  s.put(
+    'call',
+    s.number(() => graph.toDot()),
+  );
+  s.finish();
+}
 
 function oneKernel(s: Scene) {
   const graph = s.test.device.createGraph();

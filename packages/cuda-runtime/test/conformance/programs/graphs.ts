@@ -33,6 +33,13 @@ export const graphs: Programs = {
       }),
     );
   },
+  CG12(s) {
+    const graph = s.test.device.createGraph();
+    s.put(
+      'call',
+      s.number(() => graph.addChild(graph)),
+    );
+  },
   async CG03(s) {
     const { graph, y } = sumGraph(s);
     const executable = graph.instantiateSync();

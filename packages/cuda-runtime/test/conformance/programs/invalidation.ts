@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Scene } from '../scene.js';
 import type { Programs } from './program.js';
 
 /** Rows CI: what a broken capture answers. */
@@ -62,4 +64,30 @@ export const invalidation: Programs = {
     s.put('after2', s.status(s.s2));
     s.finish();
   },
+  async CI07(s) {
+    let destroyed = 0;
+    const registry = new FinalizationRegistry(() => {
+      destroyed += 1;
+    });
+    s.breakCaptureAfter(() => noteUserObject(s, registry));
+    await collect(() => false, 3);
+    s.put('before', destroyed);
+    s.put('end', s.end());
+    await collect(() => destroyed > 0, 300);
+    s.put('destructor', destroyed);
+  },
 };
+
+// Our user objects are objects of JavaScript, such as the callback of a captured `notify`.
+function noteUserObject(s: Scene, registry: FinalizationRegistry<number>): void {
+  const callback = () => undefined;
+  registry.register(callback, 0);
+  s.s1.notify(callback);
+}
+
+async function collect(isEnough: () => boolean, rounds: number): Promise<void> {
+  for (let round = 0; round < rounds && !isEnough(); round += 1) {
+    globalThis.gc?.();
+    await delay(10);
+  }
+}

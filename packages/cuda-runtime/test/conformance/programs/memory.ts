@@ -61,6 +61,20 @@ export const memory: Programs = {
       s.number(() => buffer.dispose()),
     );
   },
+  CM07(s) {
+    const buffer = s.test.device.alloc(64, { stream: s.s1 });
+    buffer.dispose();
+    s.put(
+      'call',
+      s.number(() => buffer.dispose()),
+    );
+  },
+  // Zero bytes have no memory: the null of our API.
+  CM08: (s) =>
+    s.put(
+      'call',
+      s.number(() => s.test.device.alloc(0, { stream: s.s1 }).dispose()),
+    ),
   CM09: (s) =>
     s.put(
       'call',

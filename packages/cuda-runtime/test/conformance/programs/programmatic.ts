@@ -39,6 +39,27 @@ export const programmatic: Programs = {
     s.s1.waitStream(s.s2);
     putEnd(s);
   },
+  CP05(s) {
+    const { first, x } = kernels(s);
+    s.begin();
+    const event = s.test.device.createEvent();
+    first(s.s1, { event });
+    s.s2.wait(event);
+    s.put(
+      'call',
+      s.number(() => s.s2.fill(x, 0)),
+    );
+    s.s1.waitStream(s.s2);
+    putEnd(s);
+    s.put(
+      'instantiate',
+      s.number(() => s.graph.instantiateSync()),
+    );
+    s.put(
+      'launch',
+      s.number(() => s.launch()),
+    );
+  },
   CP06(s) {
     const { first } = kernels(s);
     s.begin();
