@@ -1,3 +1,4 @@
+import { CudaRuntimeError } from '../errors/cuda-runtime-error.js';
 import { fromNative } from '../errors/from-native.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
@@ -23,7 +24,7 @@ export class HostBuffer implements Disposable {
       return new HostBuffer(handle, binding.hostArray(handle));
     } catch (error) {
       binding.release(handle);
-      throw fromNative(error);
+      throw isSharingForbidden(error) ? noSharedMemory(error) : fromNative(error);
     }
   }
 
@@ -53,4 +54,19 @@ export class HostBuffer implements Disposable {
   [Symbol.dispose](): void {
     this.dispose();
   }
+}
+
+// Node-API's text for `napi_no_external_buffers_allowed`, which has no code in JavaScript.
+function isSharingForbidden(error: unknown): boolean {
+  return error instanceof Error && error.message === 'External buffers are not allowed';
+}
+
+function noSharedMemory(cause: unknown): CudaRuntimeError {
+  return new CudaRuntimeError({
+    code: 'CRT_NO_SHARED_MEMORY',
+    api: 'device.allocHost',
+    detail: 'this runtime of JavaScript lets no native memory be an ArrayBuffer, as Electron does',
+    hint: 'Use `stream.write` and `stream.read`, which copy, or run this part in Node.js',
+    cause,
+  });
 }

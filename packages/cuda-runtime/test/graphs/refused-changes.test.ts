@@ -173,3 +173,39 @@ test('a launch whose end cannot be awaited is one, and keeps what it uses', asyn
   expect(await scene.read(y)).toEqual([3]);
   await vi.waitFor(async () => expect(await isThere(kept)).toBe(false), { timeout: 5000 });
 });
+
+test.each([
+  ['refused once', 1, false],
+  ['refused three times', 3, false],
+  ['on a stream that is disposed meanwhile', 2, true],
+] as const)(
+  'what a launch keeps goes without another launch: its notification %s',
+  async (_name, refusals, isDisposed) => {
+    const stream = t.device.createStream();
+    const faults = injectFaults(t.runtime);
+    for (let index = 0; index < refusals; index += 1) faults.failCall({ api: 'stream.notify' });
+    const start = () => {
+      const [graph, object] = [scene.device.createGraph(), { big: 'thing' }];
+      graph.retain(object);
+      scene.spin(graph, 100);
+      const exec = graph.instantiateSync();
+      graph.dispose();
+      exec.launch(stream);
+      exec.dispose();
+      return new WeakRef(object);
+    };
+    const before = t.runtime.stats().live['stream'] ?? 0;
+    const kept = start();
+    // Booleans: a failed expectation would keep the object itself.
+    const isThere = () => {
+      globalThis.gc?.();
+      return kept.deref() !== undefined;
+    };
+    expect(isThere()).toBe(true);
+    if (isDisposed) stream.dispose();
+    await expect.poll(isThere, { timeout: 10_000 }).toBe(false);
+    faults.clear();
+    stream.dispose();
+    await expect.poll(() => t.runtime.stats().live['stream'] ?? 0).toBe(before - 1);
+  },
+);
