@@ -152,7 +152,7 @@ export interface Stream extends TensorAllocator, Disposable {
   synchronizeSync(options?: { readonly timeoutMs?: number }): void;
   /** Operations submitted and not complete. */
   readonly pending: number;
-  /** Resolves when fewer than `below` (default 512) operations are pending. */
+  /** Resolves when fewer than `below` operations are pending; default two thirds of `maxPending`. */
   ready(below?: number): Promise<void>;
   readonly captureStatus: 'none' | 'active' | 'invalidated';
   readonly captureId: bigint | undefined;

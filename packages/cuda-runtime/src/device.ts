@@ -1,3 +1,4 @@
+import { checkRacesBehind } from './races.js';
 import { checkFlag, checkFunction, checkText, wrongKind, wrongStream } from './arguments/faults.js';
 import { checkOptions, checkSignalOnly, type OptionNames } from './arguments/options.js';
 import type {
@@ -60,10 +61,9 @@ export class NativeDevice implements Device {
   }
 
   get legacyStream(): Stream {
+    const runtime = this.#runtime('device.legacyStream');
     this.#legacy ??= this.#adopt(
-      guarded(() =>
-        environment().binding.legacyStream(this.#runtime('device.legacyStream'), this.index),
-      ),
+      guarded(() => environment().binding.legacyStream(runtime, this.index)),
       'legacy',
       'runtime',
     );
@@ -79,7 +79,9 @@ export class NativeDevice implements Device {
     const api = 'device.createStream';
     checkOptions(api, 'options', options, streamNames);
     const { priority = 0, blocking = false, name = '' } = options;
-    if (!Number.isInteger(priority)) throw wrongKind(api, 'priority', priority, 'an integer');
+    if (!Number.isInteger(priority) || (priority | 0) !== priority) {
+      throw wrongKind(api, 'priority', priority, 'a 32-bit integer');
+    }
     checkFlag(api, 'blocking', blocking);
     checkText(api, 'name', name);
     const { binding } = environment();
@@ -160,13 +162,13 @@ export class NativeDevice implements Device {
       (token) => guarded(() => binding.deviceSynchronize(runtime, this.index, token)),
       options.signal,
     );
-    this.runtime.checkRaces();
+    checkRacesBehind(this.runtime);
   }
 
   synchronizeSync(): void {
     const runtime = this.#runtime('device.synchronizeSync');
     guarded(() => environment().binding.deviceSynchronizeSync(runtime, this.index));
-    this.runtime.checkRaces();
+    checkRacesBehind(this.runtime);
   }
 
   /** @internal Ends the streams that belong to the runtime, with it. */

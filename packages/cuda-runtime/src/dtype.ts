@@ -1,3 +1,5 @@
+import { wrongKind } from './arguments/faults.js';
+
 /** Element types of tensors. `e8m0` is a power-of-two scale, `e4m3` an 8-bit float, both one byte. */
 export type DType = 'f32' | 'bf16' | 'f16' | 'e4m3' | 'e8m0' | 'i32' | 'i64' | 'u8';
 
@@ -12,9 +14,12 @@ const bytes: Readonly<Record<DType, number>> = {
   u8: 1,
 };
 
-/** Size of one element in bytes. */
+/** Size of one element in bytes. @throws ArgumentError for what is no element type */
 export function dtypeBytes(dtype: DType): number {
-  return bytes[dtype];
+  const size: unknown = bytes[dtype];
+  if (typeof size === 'number') return size;
+  const expected = Object.keys(bytes).join(', ');
+  throw wrongKind('dtypeBytes', 'dtype', dtype, expected);
 }
 
 /** True for the name of an element type. */

@@ -62,7 +62,7 @@ export function resolveOptions(options: OpenOptions, settings: Settings): Resolv
   }
   checkObject('open', 'cpu', cpu);
   if (backend !== 'auto' && backend !== 'cpu' && backend !== 'cuda') {
-    throw refuse(`\`backend\` is ${String(backend)}, expected auto, cpu or cuda`);
+    throw wrongKind('open', 'backend', backend, 'auto, cpu or cuda');
   }
   if (!Number.isInteger(device) || device < 0) {
     throw wrongKind('open', 'device', device, 'a non-negative integer');
@@ -88,7 +88,7 @@ function resolveQueue(options: OpenOptions): QueueOptions {
     throw wrongKind('open', 'maxPending', maxPending, 'a positive integer');
   }
   if (policy !== 'throw' && policy !== 'block') {
-    throw refuse(`\`queuePolicy\` is ${String(policy)}, expected throw or block`);
+    throw wrongKind('open', 'queuePolicy', policy, 'throw or block');
   }
   if (policy === 'block' && isMainThread) {
     throw refuse('`queuePolicy` block would stop the event loop of the main thread; use throw');

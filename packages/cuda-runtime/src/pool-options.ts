@@ -26,7 +26,7 @@ const names: OptionNames<PoolOptions> = { releaseThreshold: true, initialBytes: 
 export function resolvePool(pool: PoolOptions): NativeOpenOptions['pool'] {
   checkOptions('open', 'pool', pool, names);
   const { releaseThreshold, initialBytes = 0 } = pool;
-  const threshold = releaseThreshold ?? 'max';
+  const threshold = releaseThreshold === undefined ? 'max' : releaseThreshold;
   if (threshold !== 'max' && !isSize(threshold)) {
     const expected = 'a non-negative integer or max';
     throw wrongKind('open', 'pool.releaseThreshold', threshold, expected);

@@ -1,4 +1,5 @@
 import { checkFunction, wrongKind, wrongRuntime } from './arguments/faults.js';
+import { refusePromise } from './arguments/promises.js';
 import type { Device, Module, Runtime, Stream, StreamRegistry } from './contract.js';
 import { NativeDevice } from './device.js';
 import { parseDeviceInfo } from './device-info.js';
@@ -100,7 +101,7 @@ export class NativeRuntime implements Runtime {
   #runOn<T>(stream: Stream, body: () => T): T {
     this.#current.push(stream);
     try {
-      return refusePromise('runtime.withStream', body());
+      return refuseAsync('runtime.withStream', body());
     } finally {
       this.#current.pop();
     }
@@ -118,7 +119,7 @@ export class NativeRuntime implements Runtime {
     checkFunction('runtime.withCaptureMode', 'body', body);
     this.#captureModes += 1;
     try {
-      return refusePromise('runtime.withCaptureMode', body());
+      return refuseAsync('runtime.withCaptureMode', body());
     } finally {
       this.#captureModes -= 1;
     }
@@ -126,6 +127,7 @@ export class NativeRuntime implements Runtime {
 
   async loadModule(source: ModuleSource): Promise<Module> {
     checkSource(source);
+    this.use('runtime.loadModule');
     const key = JSON.stringify(source);
     const known = this.#modules.get(key);
     if (known) return known;
@@ -160,8 +162,9 @@ export class NativeRuntime implements Runtime {
   }
 
   checkRaces(): void {
+    const runtime = this.use('runtime.checkRaces');
     if (!this.#checksRaces) return;
-    const text = guarded(() => environment().binding.takeRaces(this.use('runtime.checkRaces')));
+    const text = guarded(() => environment().binding.takeRaces(runtime));
     const races = parseRaces(text);
     const [first] = races;
     if (!first) return;
@@ -202,7 +205,6 @@ export class NativeRuntime implements Runtime {
   }
 
   async #load(key: string, source: ModuleSource): Promise<Module> {
-    this.use('runtime.loadModule');
     const module = await loadModule(this, source);
     if (this.#handle === 0) module.release();
     this.use('runtime.loadModule');
@@ -242,12 +244,7 @@ function ownDevice(devices: readonly Device[], device: Device): NativeDevice {
   throw wrongRuntime(api, 'device', first.runtime);
 }
 
-function refusePromise<T>(api: string, result: T): T {
-  const isPromise = typeof result === 'object' && result !== null && 'then' in result;
-  if (!isPromise) return result;
-  throw new ArgumentError({
-    api,
-    detail: '`body` returned a promise, and other tasks would run with its stream',
-    hint: 'Make it synchronous, or pass the stream to each call',
-  });
+function refuseAsync<T>(api: string, result: T): T {
+  const hint = 'Make it synchronous, or pass the stream to each call';
+  return refusePromise(api, result, 'other tasks would run with its stream', hint);
 }

@@ -92,25 +92,31 @@ export function resolveCpuOptions(
   settings: Settings,
 ): NativeOpenOptions['cpu'] {
   const { raceCheck = false, poison = false, strictPdl = false, protect = false } = options;
+  const { level = settings.cpuLevel ?? '', threads = settings.cpuThreads ?? 0 } = options;
+  const { maxThreads = 32, schedule = 'parallel', seed = 1, pdl = 'earliest' } = options;
+  const { limitBytes = 0, clock = 'steady', cost = {}, hangMs = 10_000, reuse = 'size' } = options;
   const resolved = {
-    level: options.level ?? settings.cpuLevel ?? '',
-    threads: options.threads ?? settings.cpuThreads ?? 0,
-    maxThreads: options.maxThreads ?? 32,
-    schedule: options.schedule ?? 'parallel',
-    seed: options.seed ?? 1,
+    level,
+    threads,
+    maxThreads,
+    schedule,
+    seed,
     raceCheck,
     poison,
-    pdl: options.pdl ?? 'earliest',
+    pdl,
     strictPdl,
-    limitBytes: options.limitBytes ?? 0,
-    clock: options.clock ?? 'steady',
-    cost: options.cost ?? {},
-    hangMs: options.hangMs ?? 10_000,
+    limitBytes,
+    clock,
+    cost,
+    hangMs,
     protect,
-    reuse: options.reuse ?? 'size',
+    reuse,
   };
   checkNames('open', 'cpu', options, names);
-  if (resolved.level !== '') checkChoice('level', resolved.level);
+  if (level !== '') {
+    const isOwn = options.level !== undefined;
+    checkChoice('level', level, isOwn ? 'cpu.level' : 'CUDA_RUNTIME_CPU_LEVEL');
+  }
   checkChoice('schedule', resolved.schedule);
   for (const name of ['pdl', 'clock', 'reuse'] as const) checkChoice(name, resolved[name]);
   checkCost(resolved.cost);
@@ -124,16 +130,18 @@ export function resolveCpuOptions(
   }
   for (const name of ['threads', 'maxThreads'] as const) {
     if (resolved[name] > mostThreads) {
-      throw refuse(`\`cpu.${name}\` is ${resolved[name]}, expected at most ${mostThreads}`);
+      const isOwn = options[name] !== undefined;
+      const source = isOwn ? `cpu.${name}` : 'CUDA_RUNTIME_CPU_THREADS';
+      throw refuse(`\`${source}\` is ${resolved[name]}, expected at most ${mostThreads}`);
     }
   }
   return resolved;
 }
 
-function checkChoice(name: keyof typeof choices, value: string): void {
+function checkChoice(name: keyof typeof choices, value: string, source = `cpu.${name}`): void {
   const allowed: readonly string[] = choices[name];
   if (allowed.includes(value)) return;
-  throw wrongKind('open', `cpu.${name}`, value, allowed.join(', '));
+  throw wrongKind('open', source, value, allowed.join(', '));
 }
 
 function refuse(detail: string): ArgumentError {

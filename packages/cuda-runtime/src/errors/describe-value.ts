@@ -16,9 +16,29 @@ function describeObject(value: object): string {
   try {
     if (Array.isArray(value)) return `an array of ${value.length}`;
     const name: unknown = value.constructor?.name;
-    return typeof name === 'string' && name !== '' ? `an object (${name})` : 'an object';
+    if (typeof name !== 'string' || name === '') return 'an object';
+    return ours.get(name.replace(/^_/, '')) ?? `an object (${name})`;
   } catch {
     // A getter or a proxy of the user's threw.
     return 'an object';
   }
 }
+
+// Our classes by what users know them as. Bundlers put `_` before a class that refers to itself.
+const ours = new Map([
+  ['TensorView', 'a tensor'],
+  ['NativeBuffer', 'a device buffer'],
+  ['GraphBuffer', 'a device buffer'],
+  ['HostBuffer', 'a host buffer'],
+  ['NativeRuntime', 'a runtime'],
+  ['NativeDevice', 'a device'],
+  ['NativeStream', 'a stream'],
+  ['NamedStreams', 'a registry of streams'],
+  ['NativeGraph', 'a graph'],
+  ['NativeGraphExec', 'a graph executable'],
+  ['Condition', 'a condition'],
+  ['NativeModule', 'a module'],
+  ['NativeKernel', 'a kernel'],
+  ['HostFunction', 'a host function'],
+  ['NativeTrace', 'a trace'],
+]);

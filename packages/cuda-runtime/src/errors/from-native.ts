@@ -25,9 +25,15 @@ import { RaceError } from './race-error.js';
 import { isUnavailableReason } from './unavailable-reason.js';
 import { WrongThreadError } from './wrong-thread-error.js';
 
-/** The only place where a failure of the addon becomes one of our classes. */
-export function fromNative(thrown: unknown): unknown {
-  return isFault(thrown) ? errorOf(thrown, thrown instanceof Error ? thrown : undefined) : thrown;
+/**
+ * The only place where a failure of the addon becomes one of our classes.
+ * @param api the public call to name, where the addon cannot know it
+ */
+export function fromNative(thrown: unknown, api?: string): unknown {
+  // Ours already: also those have a code and a call.
+  if (!isFault(thrown) || CudaRuntimeError.isInstance(thrown)) return thrown;
+  const fault = api === undefined ? thrown : { ...thrown, api };
+  return errorOf(fault, thrown instanceof Error ? thrown : undefined);
 }
 
 /** The error of a completion's status text; the text is empty when all went well. */

@@ -5,5 +5,5 @@ const modes: Readonly<Record<CaptureMode, number>> = { global: 0, thread_local: 
 
 /** The addon's number of a mode; undefined for an unknown one. */
 export function captureModeNumber(mode: CaptureMode = 'thread_local'): number | undefined {
-  return Object.hasOwn(modes, mode) ? modes[mode] : undefined;
+  return typeof mode === 'string' && Object.hasOwn(modes, mode) ? modes[mode] : undefined;
 }

@@ -1,3 +1,4 @@
+import { isPromise } from '../arguments/promises.js';
 import type { CaptureOptions, Graph, Stream } from '../contract.js';
 import { CaptureError } from '../errors/capture-error.js';
 import { beginCapture, endCapture } from '../stream/capture-state.js';
@@ -20,25 +21,16 @@ function capture(stream: Stream, record: (stream: Stream) => void, options: Capt
   beginCapture(stream, options);
   const id = stream.captureId;
   try {
-    const isPromise = runtime.withCaptureMode(() =>
-      runtime.withStream(stream, () => returnsPromise(record, stream)),
+    const isAsync = runtime.withCaptureMode(() =>
+      runtime.withStream(stream, () => isPromise(record(stream))),
     );
-    if (isPromise) throw asynchronous(id);
+    if (isAsync) throw asynchronous(id);
     return endCapture(stream);
   } catch (error) {
     // A disposed stream has left its capture, and asking it would hide the first error.
     if (!stream.isDisposed && stream.captureStatus !== 'none') stream.abortCapture();
     throw error;
   }
-}
-
-function returnsPromise(record: (stream: Stream) => unknown, stream: Stream): boolean {
-  const result = record(stream);
-  if (typeof result !== 'object' || result === null || !('then' in result)) return false;
-  // The capture it recorded into is discarded, so the rest of the callback fails in one way or
-  // another; our error already says why.
-  Promise.resolve(result).catch(() => undefined);
-  return true;
 }
 
 function asynchronous(captureId: bigint | undefined): CaptureError {

@@ -1,11 +1,14 @@
 import type { Handle } from '../native/binding.js';
 import { NativeRecord } from '../native/record.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 
 /**
  * A value of a graph that kernels set and one conditional node reads. Give it to a `uint64_t` field of a
  * kernel; on CUDA the kernel calls `cudaGraphSetConditional`, on the CPU `context->set_conditional`.
  */
 export class Condition {
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
   /** What every launch starts with. */
   readonly initial: number;
   readonly #record: NativeRecord;

@@ -1,3 +1,4 @@
+import { checkRacesBehind } from '../races.js';
 import { checkFlag, wrongKind, wrongStream } from '../arguments/faults.js';
 import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type {
@@ -289,14 +290,15 @@ export class NativeGraph implements Graph {
     const { upload, autoFreeOnLaunch = false, useNodePriority = true } = options;
     checkFlag(api, 'autoFreeOnLaunch', autoFreeOnLaunch);
     checkFlag(api, 'useNodePriority', useNodePriority);
-    if (upload === undefined || upload.device === this.device) return;
-    throw wrongStream(api, upload, upload.device, this.device);
+    if (upload === undefined) return;
+    if (typeof upload?.use !== 'function') throw wrongKind(api, 'upload', upload, 'a stream');
+    if (upload.device !== this.device) throw wrongStream(api, upload, upload.device, this.device);
   }
 
   #exec(handle: Handle, held: HeldObjects, { upload }: InstantiateOptions): GraphExec {
     const exec = new NativeGraphExec(handle, { owner: this.owner, device: this.device }, held);
     try {
-      this.device.runtime.checkRaces();
+      checkRacesBehind(this.device.runtime);
       if (upload) exec.upload(upload);
       return exec;
     } catch (error) {

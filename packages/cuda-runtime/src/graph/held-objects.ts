@@ -18,7 +18,9 @@ export class HeldObjects {
 
   /** Takes over what another graph keeps. */
   take(other: HeldObjects): void {
-    this.#objects.push(...other.#objects);
+    // One by one: as arguments of one call, 100,000 objects overflow the stack. A copy, since the other
+    // may be this one.
+    for (const object of other.#objects.slice()) this.#objects.push(object);
   }
 
   /** The same objects, to be kept by somebody else. */

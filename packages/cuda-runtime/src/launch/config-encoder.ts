@@ -67,7 +67,7 @@ export function encodeConfig(
   writeDim(words, commandLayout.block, config.block, 'block', api);
   checkGrid(words, limits, api);
   checkBlock(words, kernel, limits, api);
-  const shared = config.sharedBytes ?? 0;
+  const { sharedBytes: shared = 0 } = config;
   if (!Number.isInteger(shared) || shared < 0 || shared > limits.sharedBytesPerBlockOptIn) {
     throw refuse(
       api,
@@ -105,10 +105,7 @@ function encodeFlags(
     bits |= isPortable ? flags.cluster : flags.cluster | flags.nonPortableCluster;
   }
   if (config.priority !== undefined) {
-    if (!Number.isInteger(config.priority)) {
-      throw refuse(api, `\`priority\` is ${describeValue(config.priority)}, expected an integer`);
-    }
-    words[commandLayout.priority] = config.priority;
+    words[commandLayout.priority] = whole(config.priority, 'priority', api);
     bits |= flags.priority;
   }
   return bits;
@@ -226,14 +223,19 @@ function writeDim(words: Int32Array, at: number, dim: Dim3, argument: string, ap
   }
   const isTuple = isArray(dim);
   if (!isTuple) checkNames(api, argument, dim, dimNames);
-  words[at] = whole(isTuple ? dim[0] : dim.x, argument, 'x', api);
-  words[at + 1] = whole((isTuple ? dim[1] : dim.y) ?? 1, argument, 'y', api);
-  words[at + 2] = whole((isTuple ? dim[2] : dim.z) ?? 1, argument, 'z', api);
+  if (isTuple && dim.length > 3) {
+    const detail = `\`${argument}\` has ${dim.length} sizes, expected [x, y, z]`;
+    throw refuse(api, detail);
+  }
+  const [x, y = 1, z = 1] = isTuple ? dim : [dim.x, dim.y, dim.z];
+  words[at] = whole(x, argument, api, ' x');
+  words[at + 1] = whole(y, argument, api, ' y');
+  words[at + 2] = whole(z, argument, api, ' z');
 }
 
-function whole(size: number, argument: string, axis: string, api: string): number {
+function whole(size: number, argument: string, api: string, axis = ''): number {
   if (typeof size === 'number' && (size | 0) === size) return size;
-  throw refuse(api, `\`${argument}\` ${axis} is ${describeValue(size)}, expected a 32-bit integer`);
+  throw refuse(api, `\`${argument}\`${axis} is ${describeValue(size)}, expected a 32-bit integer`);
 }
 
 function isArray(dim: Dim3): dim is readonly [number, number?, number?] {

@@ -8,9 +8,10 @@ import { ArgumentError } from '../errors/argument-error.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
 import type { ModuleSource } from './module-source.js';
 
+const api = 'runtime.loadModule';
+
 /** @throws ArgumentError unless it names a manifest, or a package and a file of it */
 export function checkSource(source: ModuleSource): void {
-  const api = 'runtime.loadModule';
   checkObject(api, 'source', source);
   if ('manifest' in source) checkNames(api, 'source', source, { manifest: true });
   else checkNames(api, 'source', source, { package: true, from: true });
@@ -20,9 +21,23 @@ export function checkSource(source: ModuleSource): void {
       : { package: source.package, from: source.from };
   for (const [name, value] of Object.entries(wanted)) {
     if (typeof value !== 'string') throw wrongKind(api, `source.${name}`, value, 'text');
+    if (value.includes('\0')) throw wrongKind(api, `source.${name}`, value, 'text without NUL');
   }
-  if ('manifest' in source || URL.canParse(source.from, 'none:')) return;
-  throw wrongKind(api, 'source.from', source.from, 'a file URL');
+  if ('from' in source) pathOf(source.from);
+}
+
+/** The path of a file URL. @throws ArgumentError for any other text */
+function pathOf(from: string): string {
+  try {
+    return fileURLToPath(from);
+  } catch (cause) {
+    throw new ArgumentError({
+      api,
+      detail: `\`source.from\` is ${from}, expected the URL of a file of this machine`,
+      hint: 'Pass import.meta.url of a file of the kernel package',
+      cause,
+    });
+  }
 }
 
 /**
@@ -40,18 +55,27 @@ export function findManifest(source: ModuleSource): string {
 }
 
 function existing(candidates: readonly string[], what: string): string {
-  const found = candidates.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile());
+  const found = candidates.find(isFile);
   if (found) return found;
   throw new KernelImageError({
     code: 'CRT_NO_KERNEL_IMAGE',
-    api: 'runtime.loadModule',
+    api,
     detail: `no kernels of ${what}; tried ${candidates.join(', ')}`,
     hint: 'Install its platform package, or run `pnpm run build:native` in the package',
   });
 }
 
+function isFile(file: string): boolean {
+  try {
+    return statSync(file).isFile();
+  } catch {
+    // Missing, or not to be seen: the caller lists the places that it tried.
+    return false;
+  }
+}
+
 function packageRoot(name: string, from: string): string {
-  let folder = dirname(fileURLToPath(from));
+  let folder = dirname(pathOf(from));
   for (;;) {
     const file = join(folder, 'package.json');
     if (existsSync(file) && nameIn(file) === name) return folder;
@@ -60,17 +84,30 @@ function packageRoot(name: string, from: string): string {
     folder = parent;
   }
   throw new ArgumentError({
-    api: 'runtime.loadModule',
-    detail: `\`from\` ${from} does not lie in a package named ${name}`,
+    api,
+    detail: `\`source.from\` ${from} does not lie in a package named ${name}`,
     hint: 'Pass import.meta.url of a file of the kernel package',
   });
 }
 
 function nameIn(file: string): unknown {
-  const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  const parsed = contentOf(file);
   return typeof parsed === 'object' && parsed !== null && 'name' in parsed
     ? parsed.name
     : undefined;
+}
+
+function contentOf(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new ArgumentError({
+      api,
+      detail: `\`source.from\` lies under ${file}, which is not readable JSON`,
+      hint: 'Correct that file, or pass the `manifest` itself',
+      cause,
+    });
+  }
 }
 
 function resolveFrom(root: string, request: string): string | undefined {

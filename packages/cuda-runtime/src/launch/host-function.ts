@@ -1,9 +1,12 @@
 import type { Handle } from '../native/binding.js';
 import { NativeRecord } from '../native/record.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 import type { NativeCallback } from './native-callback.js';
 
 /** The one implementation of `NativeCallback`. */
 export class HostFunction implements NativeCallback {
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
   readonly name: string;
   readonly #record: NativeRecord;
 

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Runtime, Stream } from '../contract.js';
+import { ArgumentError } from '../errors/argument-error.js';
 import { KernelLibrary } from './kernel-library.js';
 
 const makeLibrary = () =>
@@ -50,4 +51,20 @@ describe('KernelLibrary', () => {
     await library.load(runtime);
     expect(library.kernel(stream, 'add').name).toBe('add');
   });
+
+  it.each([undefined, null, {}, 5])(
+    'refuses %o as a runtime once, and leaves nothing',
+    async (value) => {
+      const rejections: unknown[] = [];
+      const note = (reason: unknown) => rejections.push(reason);
+      process.on('unhandledRejection', note);
+      await expect(makeLibrary().load(value as never)).rejects.toThrow(
+        /kernelLibrary\.load: `runtime` is .*expected a runtime/,
+      );
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      process.off('unhandledRejection', note);
+      expect(rejections).toEqual([]);
+      expect(() => makeLibrary().kernel(value as never, 'add')).toThrow(ArgumentError);
+    },
+  );
 });

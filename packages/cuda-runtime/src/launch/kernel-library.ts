@@ -1,6 +1,7 @@
-import { checkFunction, checkText } from '../arguments/faults.js';
+import { checkFunction, checkText, wrongKind } from '../arguments/faults.js';
 import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { Kernel, Module, Runtime, Stream } from '../contract.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 
 /** Where the kernels of a package are, and how the package says that they are not loaded. */
 export interface KernelLibraryOptions {
@@ -19,6 +20,8 @@ const names: OptionNames<KernelLibraryOptions> = { package: true, from: true, no
  * `loadXKernels(runtime)` and behind the launches of its operations. One per package.
  */
 export class KernelLibrary {
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
   readonly #options: KernelLibraryOptions;
   // Weak: a library lives as long as the program, and must not keep a disposed runtime.
   readonly #modules = new WeakMap<Runtime, Module>();
@@ -38,9 +41,12 @@ export class KernelLibrary {
    * Loads the kernels into `runtime`. Once per runtime: later calls return the first load. A failed
    * load is forgotten, so that a later call tries anew.
    *
-   * @throws KernelImageError, BackendUnavailableError
+   * @throws ArgumentError, KernelImageError, BackendUnavailableError
    */
   load(runtime: Runtime): Promise<void> {
+    if (typeof runtime?.loadModule !== 'function') {
+      return Promise.reject(wrongKind('kernelLibrary.load', 'runtime', runtime, 'a runtime'));
+    }
     const running = this.#loads.get(runtime);
     if (running) return running;
     const load = this.#load(runtime);
@@ -52,10 +58,14 @@ export class KernelLibrary {
    * The kernel `name` for the runtime of `stream`.
    *
    * @throws what `notLoaded` makes, before `load` has finished for that runtime; KernelImageError
-   * `CRT_NO_SYMBOL` for a name that the package does not have
+   * `CRT_NO_SYMBOL` for a name that the package does not have; ArgumentError
    */
   kernel(stream: Stream, name: string): Kernel {
-    const module = this.#modules.get(stream.runtime);
+    const runtime = stream?.runtime;
+    if (runtime === undefined) {
+      throw wrongKind('kernelLibrary.kernel', 'stream', stream, 'a stream');
+    }
+    const module = this.#modules.get(runtime);
     if (!module) throw this.#options.notLoaded(name);
     return module.kernel(name);
   }

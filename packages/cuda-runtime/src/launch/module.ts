@@ -20,7 +20,7 @@ import type { ParamsLayout } from './params-layout.js';
 /** Finds, checks and loads a kernel package. @throws KernelImageError */
 export async function loadModule(runtime: Runtime, source: ModuleSource): Promise<NativeModule> {
   const manifest = findManifest(source);
-  const text = await readFile(manifest, 'utf8');
+  const text = await textOf(manifest);
   const described = {
     kernels: parseManifest(text, manifest),
     hosts: parseHostFunctions(text, manifest),
@@ -31,6 +31,20 @@ export async function loadModule(runtime: Runtime, source: ModuleSource): Promis
     binding.loadModuleAsync(owner, text, dirname(manifest), token),
   );
   return new NativeModule(runtime, manifest, handle, described);
+}
+
+async function textOf(manifest: string): Promise<string> {
+  try {
+    return await readFile(manifest, 'utf8');
+  } catch (cause) {
+    throw new KernelImageError({
+      code: 'CRT_NO_KERNEL_IMAGE',
+      api: 'runtime.loadModule',
+      detail: `${manifest} cannot be read`,
+      hint: 'Correct its permissions, or build the kernel package again',
+      cause,
+    });
+  }
 }
 
 /** What a manifest says. */
@@ -59,6 +73,7 @@ export class NativeModule implements Module {
   }
 
   kernel(name: string): Kernel {
+    this.#record.use('module.kernel');
     const known = this.#kernels.get(name);
     if (known) return known;
     checkText('module.kernel', 'name', name);

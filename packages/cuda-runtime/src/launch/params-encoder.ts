@@ -7,7 +7,7 @@ import { describeValue } from '../errors/describe-value.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
 import { Condition } from '../graph/condition.js';
 import { NativeBuffer } from '../memory/buffer.js';
-import { TensorView } from '../memory/tensor.js';
+import { changed, hasPlace, TensorView } from '../memory/tensor.js';
 import { commandLayout } from '../native/binding.js';
 import type { CommandBlock } from '../native/command-block.js';
 import type { ParamField, ParamsLayout } from './params-layout.js';
@@ -90,6 +90,7 @@ export class ParamsEncoder {
           throw this.#wrongValue(field.name, field.dtypes.join(' or '), value, params);
         }
         ({ buffer, byteOffset: offset, spanBytes: extent } = value);
+        if (!hasPlace(value)) throw changed(this.#api, value);
       } else if (value instanceof NativeBuffer) {
         buffer = value;
         extent = value.bytes;
@@ -130,8 +131,8 @@ export class ParamsEncoder {
       return wrongKind(this.#api, 'params', params, 'an object with a value for each field');
     }
     const names = this.#layout.fields.map((field) => field.name);
-    const missing = names.filter((name) => !(name in params));
-    const unknown = Object.keys(params).filter((name) => !names.includes(name));
+    const missing = names.filter((name) => params[name] === undefined);
+    const unknown = inheritedKeys(params).filter((name) => !names.includes(name));
     const parts = [
       missing.length > 0 ? `missing: ${missing.join(', ')}` : '',
       unknown.length > 0 ? `unknown: ${unknown.join(', ')}` : '',
@@ -183,6 +184,13 @@ function firstParamByte(buffers: number): number {
 function toBufferField(field: ParamField, index: number): BufferField {
   const { name, dtype = [], optional = false } = field;
   return { name, index, dtypes: dtype, isOptional: optional };
+}
+
+// As `encode` counts them.
+function inheritedKeys(params: KernelParams): readonly string[] {
+  const keys: string[] = [];
+  for (const key in params) keys.push(key);
+  return keys;
 }
 
 function describeParam(value: ParamValue): string {

@@ -4,7 +4,7 @@ import { ArgumentError } from '../errors/argument-error.js';
 import type { Handle } from '../native/binding.js';
 import { NativeBuffer } from './buffer.js';
 import { HostBuffer } from './host-buffer.js';
-import { TensorView } from './tensor.js';
+import { changed, hasPlace, TensorView } from './tensor.js';
 
 /** A contiguous range of memory, ready for a copy or fill. */
 export interface Place {
@@ -23,6 +23,7 @@ export function placeOf(api: string, argument: string, memory: Memory, device: D
       const detail = `\`${argument}\` ${memory.describe()} is not contiguous`;
       throw new ArgumentError({ api, detail, hint: 'Copy row by row, or make it contiguous' });
     }
+    if (!hasPlace(memory)) throw changed(api, memory);
     const { buffer } = memory;
     if (!(buffer instanceof NativeBuffer)) throw notMemory(api, argument, memory);
     checkDevice(api, argument, buffer.device, device);

@@ -31,7 +31,7 @@ export function copyRange(
     const detail = `\`source\` has ${from.bytes} bytes, \`destination\` ${to.bytes}`;
     throw new ArgumentError({ api, detail, hint: 'Make them equal, or pass `bytes`' });
   }
-  const count = bytes ?? to.bytes;
+  const count = bytes === undefined ? to.bytes : bytes;
   checkCount(api, count, Math.min(to.bytes, from.bytes));
   return { to, from, bytes: count };
 }
@@ -49,7 +49,7 @@ export function fillRange(
     throw new ArgumentError({ api, detail });
   }
   const to = placeOf(api, 'destination', destination, device);
-  const count = bytes ?? to.bytes;
+  const count = bytes === undefined ? to.bytes : bytes;
   checkCount(api, count, to.bytes);
   return { to, byte, bytes: count };
 }

@@ -38,6 +38,29 @@ describe('withScratch', () => {
     expect(workspace.tensor([8], 'u8').byteOffset).toBe(0);
   });
 
+  it('refuses a body that returns a promise, whose rejection is nobody’s', async () => {
+    const rejections: unknown[] = [];
+    const note = (reason: unknown) => rejections.push(reason);
+    process.on('unhandledRejection', note);
+    const workspace = makeWorkspace();
+    for (const allocator of [workspace, makeAllocator().allocator]) {
+      const call = () =>
+        withScratch(allocator, async (from) => {
+          from.tensor([8], 'u8');
+          throw new Error('later');
+        });
+      expect(call).toThrow(/withScratch: `body` returned a promise/);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off('unhandledRejection', note);
+    expect(rejections).toEqual([]);
+    expect(workspace.tensor([8], 'u8').byteOffset).toBe(0);
+  });
+
+  it('refuses to run without a body', () => {
+    expect(() => withScratch(makeWorkspace(), undefined as never)).toThrow(/`body` is undefined/);
+  });
+
   it('disposes each tensor of another allocator, once the body has returned or thrown', () => {
     const { allocator, tensor, disposed } = makeAllocator();
     withScratch(allocator, (from) => {

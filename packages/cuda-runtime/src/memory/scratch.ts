@@ -1,4 +1,5 @@
-import { wrongKind } from '../arguments/faults.js';
+import { checkFunction, wrongKind } from '../arguments/faults.js';
+import { refusePromise } from '../arguments/promises.js';
 import type { TensorAllocator } from '../contract.js';
 import type { DType } from '../dtype.js';
 import type { Tensor } from './tensor.js';
@@ -12,28 +13,37 @@ import { Workspace } from './workspace.js';
  *
  * @param body  synchronous: a promise would still hold tensors that are given back
  * @returns what `body` returns
+ * @throws ArgumentError, also for a promise
  */
 export function withScratch<T>(
   allocator: TensorAllocator,
   body: (scratch: TensorAllocator) => T,
 ): T {
+  if (typeof allocator?.tensor !== 'function') {
+    throw wrongKind(api, 'allocator', allocator, 'a stream or a workspace');
+  }
+  checkFunction(api, 'body', body);
   if (allocator instanceof Workspace) {
     const mark = allocator.mark();
     try {
-      return body(allocator);
+      return refuseAsync(body(allocator));
     } finally {
-      allocator.release(mark);
+      if (!allocator.isDisposed) allocator.release(mark);
     }
-  }
-  if (typeof allocator?.tensor !== 'function') {
-    throw wrongKind('withScratch', 'allocator', allocator, 'a stream or a workspace');
   }
   const loan = new Loan(allocator);
   try {
-    return body(loan);
+    return refuseAsync(body(loan));
   } finally {
     loan.giveBack();
   }
+}
+
+const api = 'withScratch';
+
+function refuseAsync<T>(result: T): T {
+  const why = 'its scratch memory is given back when it returns';
+  return refusePromise(api, result, why, 'Make it synchronous: await before or after');
 }
 
 /** As `withScratch`, for a launch that wants `bytes` in one piece: null when it wants none. */

@@ -29,3 +29,13 @@ export function resolveShape(
   if (known === 0 || elements % known !== 0) return undefined;
   return shape.with(open, elements / known);
 }
+
+/**
+ * Whether every stride and byte count of such a tensor is an exact number. An empty one counts without
+ * its zeros: its strides are numbers, too.
+ */
+export function isCountable(shape: readonly number[], elementBytes: number): boolean {
+  let bytes = elementBytes;
+  for (const size of shape) bytes *= size || 1;
+  return bytes <= Number.MAX_SAFE_INTEGER;
+}

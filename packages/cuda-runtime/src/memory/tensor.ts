@@ -4,7 +4,8 @@ import type * as contract from '../contract.js';
 import { type DType, dtypeBytes, isDType } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
-import { contiguousStrides, elementsOf, resolveShape } from './shape.js';
+import { HostBuffer } from './host-buffer.js';
+import { contiguousStrides, elementsOf, isCountable, resolveShape } from './shape.js';
 
 /** A view of device memory: buffer, element type, shape, strides and byte offset. */
 export type Tensor = contract.Tensor;
@@ -41,7 +42,10 @@ export const Tensor = {
     layout: TensorLayout = {},
   ): Tensor {
     const api = 'Tensor.of';
-    if (typeof buffer?.bytes !== 'number') throw wrongKind(api, 'buffer', buffer, 'a buffer');
+    const isOther = buffer instanceof TensorView || buffer instanceof HostBuffer;
+    if (isOther || typeof buffer?.bytes !== 'number') {
+      throw wrongKind(api, 'buffer', buffer, 'a device buffer');
+    }
     const checked = checkShape(api, shape, dtype);
     checkOptions(api, 'layout', layout, layoutNames);
     const { strides, byteOffset = 0 } = layout;
@@ -121,8 +125,8 @@ export class TensorView implements contract.Tensor {
     }
     if (!Array.isArray(shape)) throw wrongKind('tensor.view', 'shape', shape, 'an array');
     const resolved = resolveShape(shape, this.elements);
-    if (!resolved) {
-      const detail = `[${shape.map(describeValue)}] does not hold the ${this.elements} elements of ${this.describe()}`;
+    if (!resolved || !isCountable(resolved, dtypeBytes(this.dtype))) {
+      const detail = `[${Array.from(shape, describeValue)}] does not hold the ${this.elements} elements of ${this.describe()}`;
       throw argument('tensor.view', detail);
     }
     return new TensorView(this.buffer, resolved, this.dtype, {
@@ -179,6 +183,9 @@ export function checkShape(api: string, shape: readonly number[], dtype: DType):
       throw argument(api, `\`shape\` is [${sizes}], expected non-negative integers`);
     }
   }
+  if (!isCountable(own, dtypeBytes(dtype))) {
+    throw argument(api, `\`shape\` is [${own}], expected ${dtype} of less than 2^53 bytes`);
+  }
   return own;
 }
 
@@ -189,10 +196,22 @@ export function checkShape(api: string, shape: readonly number[], dtype: DType):
  */
 export function checkUnchanged(tensor: contract.Tensor): void {
   if (!(tensor instanceof TensorView)) return;
-  if (elementsOf(tensor.shape) === tensor.elements && spanOf(tensor) === tensor.spanBytes) return;
-  const detail = `the tensor was changed after it was made, to ${tensor.describe()} with strides [${tensor.strides}]`;
+  const isSame =
+    elementsOf(tensor.shape) === tensor.elements && spanOf(tensor) === tensor.spanBytes;
+  if (!isSame || !hasPlace(tensor)) throw changed('tensor', tensor);
+}
+
+/** Whether the place in the buffer can still be one: offset and span are as read-only as the shape. */
+export function hasPlace({ byteOffset, spanBytes, bytes, dtype }: contract.Tensor): boolean {
+  const areCounts = isCount(byteOffset) && isCount(spanBytes) && isCount(bytes);
+  return areCounts && byteOffset % dtypeBytes(dtype) === 0;
+}
+
+/** The error for a tensor that was written to, to throw. */
+export function changed(api: string, tensor: contract.Tensor): ArgumentError {
+  const detail = `the tensor was changed after it was made, to ${tensor.describe()} with strides [${tensor.strides}] at byte ${tensor.byteOffset}`;
   const hint = 'Make another tensor with `view`, `slice` or `Tensor.of`';
-  throw new ArgumentError({ api: 'tensor', detail, hint });
+  return new ArgumentError({ api, detail, hint });
 }
 
 // The caller may change its array; freezing would cost a third of a tensor.
@@ -202,8 +221,9 @@ function copyOf(api: string, name: string, sizes: readonly number[]): readonly n
 }
 
 function checkStrides(strides: readonly number[], rank: number): void {
-  if (strides.length === rank && strides.every(isStride)) return;
-  const detail = `\`strides\` is [${strides.map(describeValue)}], expected ${rank} non-negative integers`;
+  // `every` would pass over holes.
+  if (strides.length === rank && Array.from(strides).every(isCount)) return;
+  const detail = `\`strides\` is [${Array.from(strides, describeValue)}], expected ${rank} non-negative integers`;
   throw argument('Tensor.of', detail);
 }
 
@@ -221,8 +241,8 @@ function checkPlace(tensor: TensorView): void {
   }
 }
 
-function isStride(stride: number): boolean {
-  return Number.isSafeInteger(stride) && stride >= 0;
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
 }
 
 // The stride of a dimension of size 1 never matters, and an empty tensor has no memory.

@@ -59,7 +59,11 @@ export class Workspace implements TensorAllocator, Disposable {
     this.#chunkBytes = roundUp(chunkBytes);
   }
 
-  /** Bytes held by this workspace and its lanes. */
+  get isDisposed(): boolean {
+    return this.#isDisposed;
+  }
+
+  /** Bytes held by this workspace and its lanes; 0 when disposed. */
   get bytes(): number {
     let bytes = 0;
     for (const chunk of this.#chunks) bytes += chunk.bytes;
@@ -80,18 +84,21 @@ export class Workspace implements TensorAllocator, Disposable {
 
   /** Starts again from the first byte, also in every lane. */
   reset(): void {
+    this.#checkAlive('workspace.reset');
     this.#chunk = 0;
     this.#offset = 0;
-    for (const lane of this.#lanes.values()) lane.reset();
+    for (const lane of this.#lanes.values()) if (!lane.isDisposed) lane.reset();
   }
 
   /** Remembers where the arena stands. */
   mark(): WorkspaceMark {
+    this.#checkAlive('workspace.mark');
     return { workspace: this, chunk: this.#chunk, offset: this.#offset };
   }
 
   /** Goes back to a mark: tensors made since may be overwritten by the next ones. */
   release(mark: WorkspaceMark): void {
+    this.#checkAlive('workspace.release');
     checkObject('workspace.release', 'mark', mark);
     const isBehind =
       mark.chunk < this.#chunk || (mark.chunk === this.#chunk && mark.offset <= this.#offset);
@@ -106,6 +113,7 @@ export class Workspace implements TensorAllocator, Disposable {
   /** A disjoint arena for a branch that runs at the same time; the same object for the same name. */
   lane(name: string): Workspace {
     this.#checkAlive('workspace.lane');
+    checkText('workspace.lane', 'name', name);
     const known = this.#lanes.get(name);
     if (known) return known;
     const label = `${this.label}/${name}`;

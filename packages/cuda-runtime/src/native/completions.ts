@@ -1,4 +1,5 @@
 import { fromCompletion } from '../errors/from-native.js';
+import { offAbort, onAbort } from './abort-listeners.js';
 
 type Settle = (error: unknown) => void;
 
@@ -39,12 +40,12 @@ export class Completions {
         if (this.#forget(token)) reject(abortError(signal));
       };
       const settle = (error: unknown) => {
-        signal?.removeEventListener('abort', giveUp);
+        if (signal) offAbort(signal, giveUp);
         if (error === undefined) resolve();
         else reject(error);
       };
       // First: what throws here must leave nothing that holds the process.
-      signal?.addEventListener('abort', giveUp, { once: true });
+      if (signal) onAbort(signal, giveUp);
       this.#remember(token, settle);
       try {
         start(token);

@@ -8,3 +8,12 @@ export function guarded<T>(call: () => T): T {
     throw fromNative(error);
   }
 }
+
+/** The same for a call that serves several of ours: `api` is the one to name. */
+export function guardedAs<T>(api: string, call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw fromNative(error, api);
+  }
+}

@@ -1,3 +1,4 @@
+import { wrongKind } from '../arguments/faults.js';
 import type { Device, Tensor } from '../contract.js';
 import type { DType } from '../dtype.js';
 import { checkUnchanged } from '../memory/tensor.js';
@@ -20,13 +21,14 @@ export type TensorFault = 'device' | 'dtype' | 'shape' | 'layout';
 
 /**
  * What is wrong with `tensor` as an argument on `device`; undefined = nothing. Makes no texts.
- * @throws ArgumentError for a tensor whose shape or strides were written to
+ * @throws ArgumentError for what is no tensor, or one that was written to
  */
 export function tensorFault(
   tensor: Tensor,
   rule: TensorRule,
   device: Device,
 ): TensorFault | undefined {
+  if (!Array.isArray(tensor?.shape)) throw wrongKind('tensorFault', 'tensor', tensor, 'a tensor');
   if (tensor.device !== device) return 'device';
   checkUnchanged(tensor);
   if (!rule.dtypes.includes(tensor.dtype)) return 'dtype';

@@ -2,6 +2,7 @@ import { wrongKind } from '../arguments/faults.js';
 import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { CaptureOptions, Graph, Stream } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
+import { describeValue } from '../errors/describe-value.js';
 import { captureModeNumber } from '../graph/capture-mode.js';
 import { NativeGraph } from '../graph/graph.js';
 import { type GraphCallback, GraphCallbacks } from '../graph/graph-callbacks.js';
@@ -39,7 +40,8 @@ export function beginCapture(stream: Stream, options: CaptureOptions): void {
   const api = 'stream.beginCapture';
   const mode = captureModeNumber(options.mode);
   if (mode === undefined) {
-    const detail = `\`mode\` is ${String(options.mode)}, expected thread_local, global or relaxed`;
+    const given = describeValue(options.mode);
+    const detail = `\`mode\` is ${given}, expected thread_local, global or relaxed`;
     throw new ArgumentError({ api, number: 1, detail });
   }
   const handle = stream.use(api);
@@ -97,12 +99,16 @@ export function setCaptureDependencies(
   how: 'replace' | 'add',
 ): void {
   const api = 'stream.setCaptureDependencies';
-  const areIds = Array.isArray(nodes) && nodes.every((id) => Number.isInteger(id) && id >= 0);
+  const areIds = Array.isArray(nodes) && !nodes.includes(undefined) && nodes.every(isId);
   if (!areIds) throw wrongKind(api, 'nodes', nodes, 'an array of ids of nodes');
   if (how !== 'replace' && how !== 'add') throw wrongKind(api, 'how', how, 'replace or add');
   const handle = stream.use(api);
   const ids = Uint32Array.from(nodes);
   guarded(() => environment().binding.setCaptureFrontier(handle, ids, how === 'replace'));
+}
+
+function isId(id: unknown): boolean {
+  return typeof id === 'number' && id >>> 0 === id;
 }
 
 /** `stream.abortCapture`. */

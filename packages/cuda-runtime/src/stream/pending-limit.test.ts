@@ -33,3 +33,13 @@ test('blocks until there is room', () => {
   new PendingLimit({ maxPending: 10, policy: 'block' }, 's#1', count).admit('stream.launch');
   expect(asked).toBe(4);
 });
+
+test.each([
+  [768, 512],
+  [4, 2],
+  [2, 1],
+  [1, 1],
+])('a limit of %i is ready below %i', (maxPending, below) => {
+  const limit = new PendingLimit({ maxPending, policy: 'throw' }, 's#1', () => 0);
+  expect(limit.readyBelow).toBe(below);
+});

@@ -30,6 +30,14 @@ export class PendingLimit {
     this.#pending = pending;
   }
 
+  /**
+   * What `stream.ready` waits for by default: two thirds of the limit (512 of 768), so that there is room
+   * again whatever the limit is, and for more than one operation.
+   */
+  get readyBelow(): number {
+    return Math.max(1, Math.floor((this.#options.maxPending * 2) / 3));
+  }
+
   /** Before an operation is submitted. @throws QueueFullError */
   admit(api: string): void {
     if (this.#allowed > 0) this.#allowed -= 1;

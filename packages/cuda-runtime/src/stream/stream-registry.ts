@@ -3,6 +3,7 @@ import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { Device, Runtime, Stream, StreamRegistry } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 import { NativeStream } from './stream.js';
 
 interface Entry {
@@ -19,6 +20,8 @@ export type MakeStream = (device: Device, name: string, priority: number | undef
 
 /** The one implementation of `StreamRegistry`. */
 export class NamedStreams implements StreamRegistry {
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
   readonly #entries = new Map<string, Entry>();
   readonly #runtime: Runtime;
   readonly #make: MakeStream;

@@ -1,3 +1,4 @@
+import { checkRacesBehind } from '../races.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkOptions, checkSignal, type OptionNames } from '../arguments/options.js';
 import type { Stream } from '../contract.js';
@@ -5,7 +6,7 @@ import { ArgumentError } from '../errors/argument-error.js';
 import { DeadlockError } from '../errors/deadlock-error.js';
 import { describeValue } from '../errors/describe-value.js';
 import { environment } from '../native/environment.js';
-import { guarded } from '../native/guarded.js';
+import { guarded, guardedAs } from '../native/guarded.js';
 import type { WaitOptions } from './wait-options.js';
 
 const waitNames: OptionNames<WaitOptions> = { signal: true, timeoutMs: true };
@@ -23,7 +24,7 @@ export async function synchronize(stream: Stream, options: WaitOptions): Promise
     completions.wait((token) => guarded(() => binding.streamSynchronize(handle, token)), signal);
   if (options.timeoutMs === undefined) await wait(options.signal);
   else await waitAtMost(stream, options.timeoutMs, options.signal, wait);
-  stream.runtime.checkRaces();
+  checkRacesBehind(stream.runtime);
 }
 
 /** `stream.synchronizeSync`. */
@@ -34,7 +35,7 @@ export function synchronizeSync(stream: Stream, options: { readonly timeoutMs?: 
   const handle = stream.use(api);
   const wait = timeoutMs === undefined ? -1 : Math.ceil(checkTimeout(api, timeoutMs));
   guarded(() => environment().binding.streamSynchronizeSync(handle, wait));
-  stream.runtime.checkRaces();
+  checkRacesBehind(stream.runtime);
 }
 
 /**
@@ -46,9 +47,11 @@ export async function waitUntilBelow(stream: Stream, below: number): Promise<voi
     const detail = `\`below\` is ${describeValue(below)}, expected a positive integer`;
     throw new ArgumentError({ api: 'stream.ready', detail });
   }
+  const api = 'stream.ready';
+  const { binding } = environment();
   for (;;) {
-    const isReady = stream.pending < below;
-    guarded(() => environment().binding.checkLoss(stream.runtime.use('stream.ready')));
+    const isReady = guarded(() => binding.streamPending(stream.use(api))) < below;
+    guardedAs(api, () => binding.checkLoss(stream.runtime.use(api)));
     if (isReady) return;
     await delay(1);
   }

@@ -204,7 +204,7 @@ export class NativeStream implements Stream {
     return guarded(() => environment().binding.streamPending(this.use('stream.pending')));
   }
 
-  ready(below = 512): Promise<void> {
+  ready(below = this.#limit.readyBelow): Promise<void> {
     return waitUntilBelow(this, below);
   }
 

@@ -1,3 +1,4 @@
+import { checkRacesBehind } from '../races.js';
 import type { DeviceBuffer, Memory, Stream, Tensor } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { fromNative } from '../errors/from-native.js';
@@ -72,7 +73,7 @@ export async function read(
     throw new ArgumentError({ api, detail });
   }
   if (staged !== 0) guarded(() => binding.takeStaged(staged, bytesOf(destination)));
-  stream.runtime.checkRaces();
+  checkRacesBehind(stream.runtime);
 }
 
 // False where the bytes have to be staged: the memory is another runtime's, or the stream is captured,

@@ -33,7 +33,8 @@ export function importHandle(token: string): Exportable;
 export function importHandle(token: string, kind?: ExportableKind): Exportable {
   const api = 'importHandle';
   checkText(api, 'token', token);
-  if (kind !== undefined && !Object.hasOwn(exportableKinds, kind)) {
+  const isKnown = typeof kind === 'string' && Object.hasOwn(exportableKinds, kind);
+  if (kind !== undefined && !isKnown) {
     throw wrongKind(api, 'kind', kind, Object.keys(exportableKinds).join(', '));
   }
   const runtimes = openRuntimes();

@@ -44,11 +44,17 @@ function select(
 ): readonly TraceSpan[] {
   if (typeof selection === 'string') return named(spans, argument, selection);
   if (typeof selection === 'function') return spans.filter(selection);
-  if (Array.isArray(selection)) return selection;
-  if (typeof selection === 'object' && selection !== null && 'startNs' in selection) {
-    return [selection];
+  if (Array.isArray(selection)) {
+    const wrong = selection.findIndex((span) => !isSpan(span));
+    if (wrong < 0) return selection;
+    throw wrongKind('trace.overlap', `${argument}[${wrong}]`, selection[wrong], 'a span');
   }
+  if (isSpan(selection)) return [selection];
   throw wrongKind('trace.overlap', argument, selection, 'a span, spans, a function or a name');
+}
+
+function isSpan(value: unknown): value is TraceSpan {
+  return typeof value === 'object' && value !== null && 'startNs' in value && 'endNs' in value;
 }
 
 // A misspelt name would be an overlap of nothing, which reads like a result.

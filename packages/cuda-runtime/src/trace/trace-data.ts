@@ -1,3 +1,5 @@
+import { wrongKind } from '../arguments/faults.js';
+import { checkOptions, type OptionNames } from '../arguments/options.js';
 import { toChromeJson } from './chrome-json.js';
 import { type Overlap, overlapOf, type SpanSelection } from './overlap.js';
 import { timelineSvg } from './timeline-svg.js';
@@ -22,8 +24,9 @@ export class TraceData implements TraceContent {
   readonly memory: readonly MemorySample[];
   readonly losses: TraceLosses;
 
-  /** Everything but spans may be left out. */
+  /** Everything but spans may be left out. @throws ArgumentError */
   constructor(content: Partial<TraceContent> & Pick<TraceContent, 'spans'>) {
+    checkContent(content);
     this.spans = content.spans;
     this.flows = content.flows ?? [];
     this.ranges = content.ranges ?? [];
@@ -48,5 +51,23 @@ export class TraceData implements TraceContent {
   /** A self-contained picture: one row a stream, time to the right. */
   toSvg(): string {
     return timelineSvg(this);
+  }
+}
+
+const names: OptionNames<TraceContent> = {
+  spans: true,
+  flows: true,
+  ranges: true,
+  captures: true,
+  memory: true,
+  losses: true,
+};
+
+function checkContent(content: Partial<TraceContent>): void {
+  const api = 'new TraceData';
+  checkOptions(api, 'content', content, names);
+  const { spans, flows = [], ranges = [], captures = [], memory = [] } = content;
+  for (const [name, list] of Object.entries({ spans, flows, ranges, captures, memory })) {
+    if (!Array.isArray(list)) throw wrongKind(api, `content.${name}`, list, 'an array');
   }
 }

@@ -4,6 +4,7 @@ import { ArgumentError } from '../errors/argument-error.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
+import { notCloneable } from '../threads/not-cloneable.js';
 import { type HostRecording, startHostRecording, stopHostRecording } from './host-ranges.js';
 import { parseTrace } from './recorded-trace.js';
 import { TraceData } from './trace-data.js';
@@ -42,6 +43,8 @@ const names: OptionNames<TraceOptions> = { mode: true, source: true };
 
 /** The one implementation of `Trace`. */
 export class NativeTrace implements Trace {
+  /** @internal Refuses structured clone. */
+  readonly cloning = notCloneable;
   readonly #runtime: (api: string) => Handle;
   #host: HostRecording | undefined;
 

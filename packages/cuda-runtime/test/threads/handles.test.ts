@@ -1,7 +1,14 @@
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exportHandle, importHandle, open, type Runtime, Workspace } from '../../src/index.js';
+import {
+  exportHandle,
+  importHandle,
+  KernelLibrary,
+  open,
+  type Runtime,
+  Workspace,
+} from '../../src/index.js';
 import { onEachBackend } from '../makers/each-backend.js';
 import { startWorker } from '../makers/start-worker.js';
 import {
@@ -115,6 +122,7 @@ onEachBackend((backend) => {
       const { port1, port2 } = new MessageChannel();
       const stream = t.device.createStream();
       const graph = t.device.capture(() => undefined, { stream });
+      const calls = await t.device.allocHost(64);
       const wrappers: Readonly<Record<string, object>> = {
         runtime: t.runtime satisfies Runtime,
         device: t.device,
@@ -128,6 +136,15 @@ onEachBackend((backend) => {
         host: await t.device.allocHost(8),
         tensor: zeros(t, stream, 2),
         workspace: new Workspace(t.device),
+        condition: t.device.createGraph().createCondition(),
+        trace: t.runtime.trace,
+        streams: t.runtime.streams,
+        callback: t.module.callback('test_host_count', { calls, microseconds: 0n, step: 1 }),
+        library: new KernelLibrary({
+          package: 'x',
+          from: 'file:///x',
+          notLoaded: () => new Error(),
+        }),
       };
       for (const [name, wrapper] of Object.entries(wrappers)) {
         const clone = () => structuredClone(wrapper);

@@ -1,3 +1,4 @@
+import { checkRacesBehind } from '../../races.js';
 import { wrongKind } from '../../arguments/faults.js';
 import type {
   DeviceBuffer,
@@ -83,7 +84,7 @@ export class NativeGraphExec implements GraphExec {
     const native = guarded(() => binding.graphExecUpdate(this.#record.use(api), graph.use(api)));
     if (native.result === 0) {
       this.#held = graph.held.copy();
-      graph.device.runtime.checkRaces();
+      checkRacesBehind(graph.device.runtime);
     }
     return updateReport(native, graph.nodes);
   }

@@ -16,7 +16,7 @@ export function edgePort(
   if (type !== 'full' && type !== 'programmatic') {
     throw wrongKind(api, 'type', type, 'full or programmatic');
   }
-  if (!Object.hasOwn(ports, port)) {
+  if (typeof port !== 'string' || !Object.hasOwn(ports, port)) {
     throw wrongKind(api, 'port', port, 'completion, programmatic or launch');
   }
   return { programmatic: type === 'programmatic', port: ports[port] };
