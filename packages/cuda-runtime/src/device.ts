@@ -1,4 +1,3 @@
-import { checkRacesBehind } from './races.js';
 import { checkFlag, checkFunction, checkText, wrongKind, wrongStream } from './arguments/faults.js';
 import { checkOptions, checkSignalOnly, type OptionNames } from './arguments/options.js';
 import type {
@@ -22,6 +21,7 @@ import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
 import { runTask } from './native/task.js';
+import { checkRacesBehind } from './races.js';
 import { Event } from './stream/event.js';
 import type { QueueOptions } from './stream/pending-limit.js';
 import { NativeStream, type StreamTerms } from './stream/stream.js';

@@ -1,4 +1,3 @@
-import { checkRacesBehind } from '../races.js';
 import { checkFlag, wrongKind, wrongStream } from '../arguments/faults.js';
 import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type {
@@ -19,6 +18,7 @@ import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
 import { runTask } from '../native/task.js';
+import { checkRacesBehind } from '../races.js';
 import type { Event } from '../stream/event.js';
 import { notCloneable } from '../threads/not-cloneable.js';
 import { hostRange } from '../trace/host-ranges.js';

@@ -1,4 +1,3 @@
-import { checkRacesBehind } from '../races.js';
 import { setTimeout as delay } from 'node:timers/promises';
 import { checkOptions, checkSignal, type OptionNames } from '../arguments/options.js';
 import type { Stream } from '../contract.js';
@@ -7,6 +6,7 @@ import { DeadlockError } from '../errors/deadlock-error.js';
 import { describeValue } from '../errors/describe-value.js';
 import { environment } from '../native/environment.js';
 import { guarded, guardedAs } from '../native/guarded.js';
+import { checkRacesBehind } from '../races.js';
 import type { WaitOptions } from './wait-options.js';
 
 const waitNames: OptionNames<WaitOptions> = { signal: true, timeoutMs: true };

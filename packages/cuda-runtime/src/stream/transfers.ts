@@ -1,4 +1,3 @@
-import { checkRacesBehind } from '../races.js';
 import type { DeviceBuffer, Memory, Stream, Tensor } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { fromNative } from '../errors/from-native.js';
@@ -9,6 +8,7 @@ import { copyRange, fillRange } from '../memory/ranges.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
+import { checkRacesBehind } from '../races.js';
 
 /** `stream.copy`. Without `bytes` both sides must be equally large. */
 export function copy(stream: Stream, destination: Memory, source: Memory, bytes?: number): void {

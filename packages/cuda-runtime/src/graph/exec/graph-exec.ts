@@ -1,4 +1,3 @@
-import { checkRacesBehind } from '../../races.js';
 import { wrongKind } from '../../arguments/faults.js';
 import type {
   DeviceBuffer,
@@ -18,6 +17,7 @@ import { environment } from '../../native/environment.js';
 import { guarded } from '../../native/guarded.js';
 import { NativeRecord } from '../../native/record.js';
 import { runTextTask } from '../../native/task.js';
+import { checkRacesBehind } from '../../races.js';
 import { notCloneable } from '../../threads/not-cloneable.js';
 import { hostRange } from '../../trace/host-ranges.js';
 import type { GraphNode } from '../graph-node.js';
