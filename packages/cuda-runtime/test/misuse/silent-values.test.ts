@@ -43,7 +43,11 @@ const calls: readonly [string, RegExp, () => unknown][] = [
   ['a priority of 2^40', /`priority` is/, () => t.device.createStream({ priority: 2 ** 40 })],
   ['a count of null', /`bytes` is null/, () => s.copy(y, y, null as never)],
   ['a field of undefined', /missing: done/, spin({ done: undefined, microseconds: 1 })],
-  ['an inherited field', /unknown: more/, spin(Object.create({ more: 1, done: 0 }))],
+  [
+    'an inherited field',
+    /unknown: more/,
+    spin(Object.create({ more: 1, done: 0, microseconds: 1 })),
+  ],
   ['strides with holes', /`strides` is \[undefined,undefined\]/, () => of({ strides: holes })],
   ['a shape with holes', /\[undefined,undefined\]/, () => y.view(holes)],
   ['a shape beyond 2^53', /2\^53 bytes/, () => Tensor.of(y.buffer, huge, 'u8')],
