@@ -55,6 +55,18 @@ onEachBackend((backend) => {
     await other.get('deviceSynchronize');
   });
 
+  test('another thread may discard a capture, but not end it', async () => {
+    const theirs = await other.import(stream);
+    stream.beginCapture();
+    accumulate(t, stream, zeros(t, stream, 1));
+    await other.get('abortCapture', theirs);
+    expect(stream.captureStatus).toBe('none');
+    expect(() => stream.endCapture()).toThrow(CaptureError);
+    stream.beginCapture();
+    expect((await other.call('endCapture', theirs)).number).toBe(908);
+    if (stream.captureStatus !== 'none') stream.abortCapture();
+  });
+
   test('#18, CT03: the threads of the runtime poll through 1000 captures', async () => {
     const busy = t.device.createStream();
     const y = zeros(t, stream, 1);
