@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { checkFlag, checkFunction, checkText, wrongKind, wrongStream } from './arguments/faults.js';
 import { checkOptions, checkSignalOnly, type OptionNames } from './arguments/options.js';
 import type {
@@ -35,6 +36,9 @@ const captureNames: OptionNames<CaptureOptions & OnStream> = {
   mode: true,
   into: true,
 };
+
+// The memory of a host buffer is one array, and Node makes none that is longer.
+const longestArray = constants.MAX_LENGTH;
 
 /** The one implementation of `Device`. */
 export class NativeDevice implements Device {
@@ -128,13 +132,16 @@ export class NativeDevice implements Device {
     checkBytes('device.allocHost', bytes);
     const runtime = this.#runtime('device.allocHost');
     const { binding } = environment();
-    return HostBuffer.of(await runTask((token) => binding.allocHostAsync(runtime, bytes, token)));
+    const allocate = (token: number) => binding.allocHostAsync(runtime, bytes, longestArray, token);
+    return HostBuffer.of(await runTask(allocate));
   }
 
   allocHostSync(bytes: number): HostBuffer {
     checkBytes('device.allocHost', bytes);
     const runtime = this.#runtime('device.allocHost');
-    return HostBuffer.of(guarded(() => environment().binding.allocHost(runtime, bytes)));
+    return HostBuffer.of(
+      guarded(() => environment().binding.allocHost(runtime, bytes, longestArray)),
+    );
   }
 
   createGraph(): Graph {

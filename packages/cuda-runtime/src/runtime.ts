@@ -6,7 +6,6 @@ import { parseDeviceInfo } from './device-info.js';
 import { ArgumentError } from './errors/argument-error.js';
 import { describeValue } from './errors/describe-value.js';
 import type { DeviceLostError } from './errors/device-lost-error.js';
-import { DisposedError } from './errors/disposed-error.js';
 import { RaceError } from './errors/race-error.js';
 import { checkSource } from './launch/find-artefacts.js';
 import { loadModule, type NativeModule } from './launch/module.js';
@@ -15,6 +14,7 @@ import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
 import { noteOrigin } from './native/origin.js';
+import { NativeRecord } from './native/record.js';
 import type { ResolvedOptions } from './open-options.js';
 import { parseRaces } from './races.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
@@ -26,6 +26,8 @@ import { notCloneable } from './threads/not-cloneable.js';
 import { noteClosed, noteOpened } from './threads/open-runtimes.js';
 import { hostRange, wantsHostRanges } from './trace/host-ranges.js';
 import { NativeTrace } from './trace/trace.js';
+
+const runtimeTerms = { isRuntime: true } as const;
 
 /** What a runtime is opened with. */
 export interface RuntimeOrigin {
@@ -51,11 +53,11 @@ export class NativeRuntime implements Runtime {
   readonly #main = new Map<Device, Stream>();
   readonly #checksRaces: boolean;
   readonly #loss = new LossListeners();
-  #handle: Handle;
+  readonly #record: NativeRecord;
   #captureModes = 0;
 
   constructor(handle: Handle, origin: RuntimeOrigin) {
-    this.#handle = handle;
+    this.#record = new NativeRecord(this, handle, `the ${origin.backend} runtime`, runtimeTerms);
     this.#origin = origin;
     this.backend = origin.backend;
     this.#checksRaces = origin.options.native.cpu.raceCheck && origin.backend === 'cpu';
@@ -69,8 +71,7 @@ export class NativeRuntime implements Runtime {
   }
 
   use(api: string): Handle {
-    if (this.#handle !== 0) return this.#handle;
-    throw new DisposedError({ api, detail: `the ${this.backend} runtime is disposed` });
+    return this.#record.use(api);
   }
 
   device(index = 0): Device {
@@ -189,15 +190,13 @@ export class NativeRuntime implements Runtime {
   }
 
   async dispose(): Promise<void> {
-    if (this.#handle === 0 || !this.#origin.giveBack()) return;
-    const handle = this.#handle;
-    this.#handle = 0;
+    if (this.#record.isReleased || !this.#origin.giveBack()) return;
     this.trace.release();
     noteClosed(this);
     this.#loss.end();
     for (const module of this.#modules.values()) module.release();
     for (const device of this.devices) device.release();
-    guarded(() => environment().binding.closeRuntime(handle));
+    this.#record.release();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -206,7 +205,7 @@ export class NativeRuntime implements Runtime {
 
   async #load(key: string, source: ModuleSource): Promise<Module> {
     const module = await loadModule(this, source);
-    if (this.#handle === 0) module.release();
+    if (this.#record.isReleased) module.release();
     this.use('runtime.loadModule');
     this.#modules.set(key, module);
     return module;

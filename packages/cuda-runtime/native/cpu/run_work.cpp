@@ -1,7 +1,6 @@
 // What an operation does when it runs, and its span in the trace.
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 #include <thread>
 
 #include "core/base/clock.h"
@@ -10,6 +9,7 @@
 #include "core/graph/nodes/host_function.h"
 #include "cpu/check/activity.h"
 #include "cpu/check/virtual_clock.h"
+#include "cpu/device/move_bytes.h"
 #include "cpu/scheduler.h"
 
 namespace cuda_runtime::cpu {
@@ -100,7 +100,7 @@ void Scheduler::stage_read(const Work& work, Operation& operation) {
   std::unique_ptr<core::StagedBytes> bytes;
   try {
     bytes = std::make_unique<core::HeapBytes>(work.bytes);
-    if (work.bytes > 0) std::memcpy(bytes->data(), work.from, work.bytes);
+    move_bytes(bytes->data(), work.from, work.bytes, Activity::advance);
     work.sink->stage(work.token, std::move(bytes));
     return;
   } catch (const std::bad_alloc&) {
@@ -141,10 +141,10 @@ void Scheduler::run_work(const Work& work, KernelCall& call) {
       break;
     case WorkKind::kCopy:
     case WorkKind::kWrite:
-      if (work.bytes > 0) std::memmove(work.to, work.from, work.bytes);
+      move_bytes(work.to, work.from, work.bytes, Activity::advance);
       break;
     case WorkKind::kFill:
-      if (work.bytes > 0) std::memset(work.to, work.fill_byte, work.bytes);
+      fill_bytes(work.to, work.fill_byte, work.bytes, Activity::advance);
       break;
     case WorkKind::kRead:
       stage_read(work, *call.operation);
@@ -172,7 +172,7 @@ void Scheduler::run_work(const Work& work, KernelCall& call) {
     case WorkKind::kFree:
       if (options_.poison && work.bytes > 0) {
         const uint8_t byte = work.kind == WorkKind::kAlloc ? kFresh : kFreed;
-        std::memset(work.memory->data(), byte, work.bytes);
+        fill_bytes(work.memory->data(), byte, work.bytes, Activity::advance);
       }
       break;
     case WorkKind::kEventWait:    // the node's start count did the waiting

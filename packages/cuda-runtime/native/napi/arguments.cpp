@@ -62,6 +62,14 @@ int64_t Arguments::integer(size_t i, const char* name) const {
   return static_cast<int64_t>(value);
 }
 
+uint32_t Arguments::up_to(size_t i, const char* name, uint32_t most) const {
+  const int64_t value = integer(i, name);
+  if (value < 0 || value > most) {
+    reject(name, ("an integer from 0 to " + std::to_string(most)).c_str());
+  }
+  return static_cast<uint32_t>(value);
+}
+
 std::string Arguments::string(size_t i) const {
   return info_[i].IsString() ? info_[i].As<Napi::String>().Utf8Value() : std::string();
 }

@@ -40,6 +40,8 @@ class Arguments {
   /// A count of bytes: an integer from 0 to 2^53.
   uint64_t size(size_t i, const char* name) const;
   int64_t integer(size_t i, const char* name) const;
+  /// An integer from 0 to `most`, which nothing narrower than `most` may be given.
+  uint32_t up_to(size_t i, const char* name, uint32_t most = UINT32_MAX) const;
   bool boolean(size_t i) const { return info_[i].ToBoolean(); }
   std::string string(size_t i) const;
   Napi::Uint8Array bytes(size_t i, const char* name) const;

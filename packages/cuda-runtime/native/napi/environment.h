@@ -5,6 +5,7 @@
 #include <napi.h>
 
 #include <memory>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -63,6 +64,18 @@ struct HostArray {
   // when the buffer is empty.
   core::Ref<core::Buffer>* kept;
 };
+
+/// CRT_OOM when Node makes no array of so many bytes; `most` is its `buffer.constants.MAX_LENGTH`.
+inline core::Status check_array_bytes(core::Runtime& runtime, uint64_t bytes, uint64_t most) {
+  if (bytes <= most) return {};
+  core::Status status = core::Status::error(
+      "CRT_OOM", core::kMemoryAllocation,
+      "a host buffer of " + std::to_string(bytes) + " bytes is longer than the " +
+          std::to_string(most) + " of `buffer.constants.MAX_LENGTH`, and its memory is one array",
+      "Use several host buffers");
+  runtime.add_memory_facts(status, bytes, core::MemoryPlace::kHost);
+  return status;
+}
 
 class Environment {
  public:

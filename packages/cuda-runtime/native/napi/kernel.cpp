@@ -45,7 +45,7 @@ Napi::Value kernel_occupancy(const Napi::CallbackInfo& info) {
   const core::Ref<Kernel> kernel = in.record<Kernel>(0);
   int blocks = 0;
   in.finish(kernel->module().runtime().backend().occupancy(
-      *kernel, static_cast<uint32_t>(in.size(1, "block")), in.size(2, "sharedBytes"), blocks));
+      *kernel, in.up_to(1, "block"), in.size(2, "sharedBytes"), blocks));
   return in.number(blocks);
 }
 

@@ -45,6 +45,48 @@ Napi::Value buffer_info(const Napi::CallbackInfo& info) {
   return in.text(json.take());
 }
 
+/// What the array of a host buffer keeps: deleted by whoever is last, its maker or its finalizer.
+struct KeptMemory {
+  core::Ref<Buffer> memory;
+  bool is_made = false;
+  bool is_finalized = false;
+};
+
+void finalize_array(napi_env, void*, void* hint) {
+  auto* kept = static_cast<KeptMemory*>(hint);
+  if (kept->is_made) {
+    delete kept;
+  } else {
+    kept->is_finalized = true;
+  }
+}
+
+/// Node runs the finalizer of an array that it refuses to make, at once or at the next collection.
+napi_status make_array(napi_env env, const core::Ref<Buffer>& buffer, napi_value* array,
+                       core::Ref<Buffer>** reference) {
+  auto* kept = new KeptMemory{buffer};
+  const napi_status status = napi_create_external_arraybuffer(
+      env, buffer->data(), buffer->bytes(), finalize_array, kept, array);
+  kept->is_made = true;
+  if (status == napi_ok) {
+    *reference = &kept->memory;
+    return status;
+  }
+  // Nobody can reach an array, if there is one. Its finalizer, if it comes, deletes the rest.
+  kept->memory = nullptr;
+  if (kept->is_finalized) delete kept;
+  return status;
+}
+
+/// An error that says which array could not be made; whatever Node threw is replaced.
+core::Status no_array(napi_env env, const Buffer& buffer) {
+  napi_value thrown = nullptr;
+  napi_get_and_clear_last_exception(env, &thrown);
+  return core::Status::error("CRT_OOM", core::kMemoryAllocation,
+                             "Node makes no array of " + std::to_string(buffer.bytes()) + " bytes",
+                             "Use host buffers of at most `buffer.constants.MAX_LENGTH` bytes");
+}
+
 /// The array buffer is the memory itself; it keeps the record alive until it is collected, or until
 /// `release` detaches it.
 Napi::Value host_array(const Napi::CallbackInfo& info) {
@@ -61,12 +103,11 @@ Napi::Value host_array(const Napi::CallbackInfo& info) {
   if (buffer->bytes() == 0) {
     array = Napi::ArrayBuffer::New(info.Env(), 0);
   } else {
-    auto reference = std::make_unique<core::Ref<Buffer>>(buffer);
-    kept = reference.get();
-    array = Napi::ArrayBuffer::New(
-        info.Env(), buffer->data(), buffer->bytes(),
-        [](Napi::BasicEnv, void*, core::Ref<Buffer>* memory) { delete memory; }, kept);
-    reference.release();  // the finalizer's now
+    napi_value made = nullptr;
+    if (make_array(info.Env(), buffer, &made, &kept) != napi_ok) {
+      in.finish(no_array(info.Env(), *buffer));
+    }
+    array = Napi::ArrayBuffer(info.Env(), made);
   }
   arrays.emplace(in.handle(0), HostArray{Napi::Weak(array), kept});
   return array;
@@ -75,8 +116,10 @@ Napi::Value host_array(const Napi::CallbackInfo& info) {
 Napi::Value alloc_host(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const core::Ref<core::Runtime> runtime = in.record<core::Runtime>(0);
+  const uint64_t bytes = in.size(1, "bytes");
+  in.finish(check_array_bytes(*runtime, bytes, in.size(2, "most")));
   core::Ref<Buffer> buffer;
-  in.finish(core::allocate_host(*runtime, in.size(1, "bytes"), buffer));
+  in.finish(core::allocate_host(*runtime, bytes, buffer));
   return in.handle_of(buffer);
 }
 
@@ -120,7 +163,7 @@ Napi::Value copy(const Napi::CallbackInfo& info) {
 Napi::Value fill(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const core::Ref<Stream> stream = in.record<Stream>(0);
-  const auto byte = static_cast<uint8_t>(in.integer(3, "byte"));
+  const auto byte = static_cast<uint8_t>(in.up_to(3, "byte", UINT8_MAX));
   in.finish(core::fill(*stream, {in.memory(1), in.size(2, "byteOffset")}, byte,
                        in.size(4, "bytes")));
   return in.undefined();

@@ -54,13 +54,27 @@ Napi::Value open_runtime(const Napi::CallbackInfo& info) {
   return in.handle_of(runtime);
 }
 
-Napi::Value close_runtime(const Napi::CallbackInfo& info) {
-  Arguments in(info);
-  const core::Ref<Runtime> runtime = in.record<Runtime>(0);
+/// Drops the handle in argument 0: a reference that may be the last.
+core::Ref<Runtime> take_runtime(const Arguments& in) {
+  core::Ref<Runtime> runtime = in.record<Runtime>(0);
   in.finish(core::HandleTable::instance().remove(in.handle(0)));
   auto& opened = in.environment().runtimes;
   const auto found = std::find(opened.begin(), opened.end(), runtime);
   if (found != opened.end()) opened.erase(found);
+  return runtime;
+}
+
+Napi::Value close_runtime(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  take_runtime(in);
+  return in.undefined();
+}
+
+// Ends of threads and unmapped memory take time that the event loop has not.
+Napi::Value forget_runtime(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  const core::Status started = TaskThread::instance().run([runtime = take_runtime(in)] {});
+  (void)started;  // without a thread it ended here
   return in.undefined();
 }
 
@@ -189,6 +203,7 @@ void export_runtime(Napi::Object& exports) {
   add_method<ref_completions>(exports, "refCompletions", "refCompletions");
   add_method<open_runtime>(exports, "openRuntime", "open");
   add_method<close_runtime>(exports, "closeRuntime", "runtime.close");
+  add_method<forget_runtime>(exports, "forgetRuntime", "runtime.close");
   add_method<describe_runtime>(exports, "describeRuntime", "runtime.describe");
   add_method<stats>(exports, "stats", "runtime.stats");
   add_method<device_info>(exports, "deviceInfo", "runtime.device");

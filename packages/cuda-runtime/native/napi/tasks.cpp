@@ -75,12 +75,13 @@ Napi::Value load_module_async(const Napi::CallbackInfo& info) {
 
 Napi::Value alloc_host_async(const Napi::CallbackInfo& info) {
   Arguments in(info);
-  TaskRequest task = request_for(info, in, 2);
-  task.work = [runtime = in.record<Runtime>(0),
-               bytes = in.size(1, "bytes")](Ref<core::Record>& made) {
+  TaskRequest task = request_for(info, in, 3);
+  task.work = [runtime = in.record<Runtime>(0), bytes = in.size(1, "bytes"),
+               most = in.size(2, "most")](Ref<core::Record>& made) {
     // As a thread in relaxed mode does, which harms no capture (CT05).
     Ref<core::Buffer> buffer;
-    Status status = runtime->allocate(bytes, "host", true, buffer);
+    Status status = check_array_bytes(*runtime, bytes, most);
+    if (status.ok()) status = runtime->allocate(bytes, "host", true, buffer);
     made = std::move(buffer);
     return status;
   };

@@ -16,7 +16,7 @@ export class Condition {
   /** @internal Made by `graph.createCondition`. */
   constructor(handle: Handle, initial: number) {
     this.initial = initial;
-    this.#record = new NativeRecord(this, handle, 'condition', false);
+    this.#record = new NativeRecord(this, handle, 'condition', { isUsers: false });
   }
 
   /** @internal The native handle. */

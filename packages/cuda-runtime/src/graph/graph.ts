@@ -41,6 +41,13 @@ const instantiateNames: OptionNames<InstantiateOptions> = {
   upload: true,
 };
 
+/** What a graph and its bodies have in common, since the JSON of each contains that of others. */
+interface GraphChanges {
+  count: number;
+  /** Captures that add to one of them now. */
+  captures: number;
+}
+
 /** The one implementation of `Graph`. */
 export class NativeGraph implements Graph {
   /** @internal Refuses structured clone. */
@@ -52,14 +59,23 @@ export class NativeGraph implements Graph {
   /** @internal What lives as long as the graph or an executable of it. */
   readonly held: HeldObjects;
   readonly #record: NativeRecord;
+  readonly #changes: GraphChanges;
   #json: GraphJson | undefined;
+  #jsonChanges = 0;
 
   /** @internal Made by `device.createGraph`, captures and conditional nodes. */
-  constructor(handle: Handle, device: Device, origin: Graph['origin'], held = new HeldObjects()) {
+  constructor(
+    handle: Handle,
+    device: Device,
+    origin: Graph['origin'],
+    held = new HeldObjects(),
+    changes: GraphChanges = { count: 0, captures: 0 },
+  ) {
     this.#record = new NativeRecord(this, handle, 'graph');
     this.device = device;
     this.origin = origin;
     this.held = held;
+    this.#changes = changes;
   }
 
   /** @internal The native handle. @throws DisposedError */
@@ -68,9 +84,20 @@ export class NativeGraph implements Graph {
     return this.#record.use(api);
   }
 
-  /** @internal The addon has added to it. */
+  /** @internal The addon has added to it, or to a body of it. */
   changed(): void {
-    this.#json = undefined;
+    this.#changes.count += 1;
+  }
+
+  /** @internal A capture adds to it until `captureEnded`. */
+  captureBegan(): void {
+    this.#changes.captures += 1;
+  }
+
+  /** @internal */
+  captureEnded(): void {
+    this.#changes.captures -= 1;
+    this.changed();
   }
 
   get nodes(): readonly GraphNode[] {
@@ -249,7 +276,10 @@ export class NativeGraph implements Graph {
 
   toJSON(): GraphJson {
     const handle = this.use('graph.toJSON');
-    this.#json ??= this.#parse(guarded(() => environment().binding.graphInfo(handle)));
+    const { count, captures } = this.#changes;
+    if (this.#json && this.#jsonChanges === count && captures === 0) return this.#json;
+    this.#json = this.#parse(guarded(() => environment().binding.graphInfo(handle)));
+    this.#jsonChanges = count;
     return this.#json;
   }
 
@@ -276,7 +306,7 @@ export class NativeGraph implements Graph {
   }
 
   #body(handle: Handle): Graph {
-    return new NativeGraph(handle, this.device, 'body', this.held);
+    return new NativeGraph(handle, this.device, 'body', this.held, this.#changes);
   }
 
   #parse(text: string): GraphJson {

@@ -12,7 +12,7 @@ export class HostFunction implements NativeCallback {
 
   constructor(name: string, handle: Handle) {
     this.name = name;
-    this.#record = new NativeRecord(this, handle, `host function ${name}`, false);
+    this.#record = new NativeRecord(this, handle, `host function ${name}`, { isUsers: false });
   }
 
   use(api: string): Handle {

@@ -32,7 +32,7 @@ export class NativeKernel implements Kernel {
     this.name = attributes.name;
     this.attributes = attributes;
     this.params = params;
-    this.#record = new NativeRecord(this, handle, `kernel ${attributes.name}`, false);
+    this.#record = new NativeRecord(this, handle, `kernel ${attributes.name}`, { isUsers: false });
     this.#encoder = new ParamsEncoder(attributes.name, params);
   }
 

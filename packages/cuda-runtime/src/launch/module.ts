@@ -65,7 +65,7 @@ export class NativeModule implements Module {
     this.runtime = runtime;
     this.manifest = manifest;
     this.#described = described;
-    this.#record = new NativeRecord(this, handle, `module ${manifest}`, false);
+    this.#record = new NativeRecord(this, handle, `module ${manifest}`, { isUsers: false });
   }
 
   get kernels(): readonly string[] {

@@ -97,6 +97,8 @@ export interface NativeBinding {
   settleTask(token: number): Handle;
   /** Drops one count; the last one in an environment ends it. */
   closeRuntime(runtime: Handle): void;
+  /** The same for one that nobody disposed; what ends with it ends on the task thread. */
+  forgetRuntime(runtime: Handle): void;
   /** JSON of the runtime's report: level, threads, schedule, modules. */
   describeRuntime(runtime: Handle): string;
   /** JSON: live records by kind with label and holder, bytes in use, peak, operations, graph launches. */
@@ -152,9 +154,10 @@ export interface NativeBinding {
   captureFree(stream: Handle, buffer: Handle): void;
   /** Bytes, label: JSON of a buffer record. */
   bufferInfo(buffer: Handle): string;
-  allocHost(runtime: Handle, bytes: number): Handle;
+  /** CRT_OOM for more than `most`: the longest array of this Node. */
+  allocHost(runtime: Handle, bytes: number, most: number): Handle;
   /** On the task thread; posts `token`, then `settleTask` gives the host buffer. */
-  allocHostAsync(runtime: Handle, bytes: number, token: number): void;
+  allocHostAsync(runtime: Handle, bytes: number, most: number, token: number): void;
   /** The memory of a host buffer as an array, once; detached when the handle is released. */
   hostArray(host: Handle): ArrayBuffer;
   /** Copies `source` before it returns, then into the buffer in stream order. */

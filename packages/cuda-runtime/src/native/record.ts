@@ -9,6 +9,15 @@ interface Held {
   readonly what: string;
   readonly stack: string | undefined;
   readonly isUsers: boolean;
+  readonly isRuntime: boolean;
+}
+
+/** How a record differs from a user's object that `release` gives back. */
+export interface RecordTerms {
+  /** Whether a user should have disposed it, so that a leak is worth a warning. Default true. */
+  readonly isUsers?: boolean;
+  /** A runtime, whose end may take long. Default false. */
+  readonly isRuntime?: boolean;
 }
 
 let warnLeaks = false;
@@ -20,19 +29,29 @@ export function setLeakWarnings(on: boolean): void {
 
 // The safety net for forgotten objects. `release` drops a reference and never waits: what work or a
 // graph still uses stays (docs/lifetimes.md).
-const forgotten = new FinalizationRegistry<Held>(({ handle, what, stack, isUsers }) => {
-  try {
-    environment().binding.release(handle);
-  } catch (error) {
-    // A wrapper that somebody made with a number of his own must not end the process.
-    process.emitWarning(`${what} could not be released: ${String(fromNative(error))}`);
-  }
+const forgotten = new FinalizationRegistry<Held>((held) => {
+  const { what, stack, isUsers } = held;
+  // What was collected with a runtime is released before it, so that the event loop is not where
+  // the last reference goes.
+  if (held.isRuntime) setImmediate(release, held).unref();
+  else release(held);
   if (isUsers) publish('leak', { what, stack });
   if (stack) {
     const facts = { type: 'CudaRuntimeLeak', code: 'CRT_LEAK', detail: stack };
     process.emitWarning(`${what} was collected undisposed`, facts);
   }
 });
+
+function release({ handle, what, isRuntime }: Held): void {
+  const { binding } = environment();
+  try {
+    if (isRuntime) binding.forgetRuntime(handle);
+    else binding.release(handle);
+  } catch (error) {
+    // A wrapper that somebody made with a number of his own must not end the process.
+    process.emitWarning(`${what} could not be released: ${String(fromNative(error))}`);
+  }
+}
 
 /**
  * One wrapper's reference to a native record. The holder passes itself, so that its collection
@@ -41,13 +60,15 @@ const forgotten = new FinalizationRegistry<Held>(({ handle, what, stack, isUsers
 export class NativeRecord {
   #handle: Handle;
   readonly #what: string;
+  readonly #isRuntime: boolean;
 
-  /** @param isUsers whether a user should have disposed it, so that a leak is worth a warning */
-  constructor(holder: object, handle: Handle, what: string, isUsers = true) {
+  constructor(holder: object, handle: Handle, what: string, terms: RecordTerms = {}) {
+    const { isUsers = true, isRuntime = false } = terms;
     this.#handle = handle;
     this.#what = what;
+    this.#isRuntime = isRuntime;
     const stack = warnLeaks && isUsers ? new Error('created here').stack : undefined;
-    forgotten.register(holder, { handle, what, stack, isUsers }, this);
+    forgotten.register(holder, { handle, what, stack, isUsers, isRuntime }, this);
   }
 
   /** The handle. @throws DisposedError after `release` */
@@ -67,7 +88,9 @@ export class NativeRecord {
     this.#handle = 0;
     forgotten.unregister(this);
     try {
-      environment().binding.release(handle);
+      const { binding } = environment();
+      if (this.#isRuntime) binding.closeRuntime(handle);
+      else binding.release(handle);
     } catch (error) {
       throw fromNative(error);
     }

@@ -55,6 +55,7 @@ export function beginCapture(stream: Stream, options: CaptureOptions): void {
     const nodes = nodeIds(api, graph.owner, after);
     guarded(() => binding.beginCaptureInto(handle, mode, graph.use(api), nodes));
     targets.set(stream.captureId ?? 0n, graph);
+    graph.captureBegan();
   }
   tell('begin', stream, stream.captureId);
 }
@@ -69,11 +70,10 @@ export function endCapture(stream: Stream): Graph {
     const target = targets.get(id ?? 0n);
     const graph = target ?? new NativeGraph(handle, stream.device, 'captured');
     if (target) environment().binding.release(handle);
-    targets.delete(id ?? 0n);
+    forgetTarget(id);
     settleFreed(id, true);
     const kept = takeCallbacks(id);
     if (kept) graph.held.keep(kept);
-    graph.changed();
     return graph;
   } catch (error) {
     // A refused end (a fork, another thread) leaves the capture open; its callbacks stay.
@@ -146,10 +146,15 @@ function takeCallbacks(captureId: bigint | undefined): GraphCallbacks | undefine
   return taken && new GraphCallbacks(taken);
 }
 
+function forgetTarget(captureId: bigint | undefined): void {
+  targets.get(captureId ?? 0n)?.captureEnded();
+  targets.delete(captureId ?? 0n);
+}
+
 // What a capture that gave no graph had collected.
 function forget(captureId: bigint | undefined): void {
   settleFreed(captureId, false);
-  targets.delete(captureId ?? 0n);
+  forgetTarget(captureId);
   const { completions } = environment();
   for (const { token } of callbacks.get(captureId ?? 0n) ?? []) completions.cancel(token);
   callbacks.delete(captureId ?? 0n);

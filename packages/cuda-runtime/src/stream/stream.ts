@@ -67,7 +67,8 @@ export class NativeStream implements Stream {
     this.priority = binding.streamPriority(handle);
     this.#owner = owner;
     this.#limit = new PendingLimit(queue, `${name}#${this.id}`, () => this.pending);
-    this.#record = new NativeRecord(this, handle, `stream ${name}#${this.id}`, owner === 'user');
+    const terms = { isUsers: owner === 'user' };
+    this.#record = new NativeRecord(this, handle, `stream ${name}#${this.id}`, terms);
   }
 
   get runtime(): Runtime {

@@ -5,6 +5,11 @@ import { environment } from '../native/environment.js';
 
 type Listener = (error: DeviceLostError) => void;
 
+// The token of listeners that went with their runtime.
+const forgotten = new FinalizationRegistry<number>((token) => {
+  environment().completions.cancel(token);
+});
+
 /** Who is told when the device of one runtime is lost. */
 export class LossListeners {
   readonly #listeners = new Set<Listener>();
@@ -31,15 +36,26 @@ export class LossListeners {
   #watch(runtime: Handle): void {
     if (this.#token !== 0) return;
     const { binding, completions } = environment();
-    this.#token = completions.watch((posted) => {
-      const error = lossOf(runtime) ?? posted;
-      if (!DeviceLostError.isInstance(error)) return;
-      this.#error = error;
-      for (const listener of this.#listeners) tell(listener, error);
-      this.#listeners.clear();
-    });
+    this.#token = completions.watch(weakly(this, runtime));
+    forgotten.register(this, this.#token);
     binding.watchLoss(runtime, this.#token);
   }
+
+  /** @internal */
+  lost(error: DeviceLostError): void {
+    this.#error = error;
+    for (const listener of this.#listeners) tell(listener, error);
+    this.#listeners.clear();
+  }
+}
+
+// A listener may refer to its runtime, and what waits for a loss must keep neither alive.
+function weakly(listeners: LossListeners, runtime: Handle): (posted: unknown) => void {
+  const kept = new WeakRef(listeners);
+  return (posted) => {
+    const error = lossOf(runtime) ?? posted;
+    if (DeviceLostError.isInstance(error)) kept.deref()?.lost(error);
+  };
 }
 
 // By now more may be known than when the loss was seen, such as the last kernel that ended well.

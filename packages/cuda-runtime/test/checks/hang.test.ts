@@ -48,6 +48,28 @@ describe('a run in which nothing ends', () => {
   });
 });
 
+describe('one long operation on memory', () => {
+  // First use of memory takes as long as the machine needs: measured, then a quarter of it allowed.
+  const bytes = 64 * 2 ** 20;
+  const fillFresh = async (hangMs: number) => {
+    t = await openTestRuntime({ cpu: { hangMs } });
+    const stream = t.device.createStream();
+    const y = t.device.alloc(bytes, { stream });
+    const start = performance.now();
+    stream.fill(y, 1);
+    await stream.synchronize();
+    const elapsed = performance.now() - start;
+    await t.runtime.dispose();
+    return elapsed;
+  };
+
+  // A busy machine may hold up one piece for that long, so more than once is a fault.
+  test('is no deadlock while it comes further', { retry: 5, timeout: 120_000 }, async () => {
+    const elapsed = await fillFresh(30_000);
+    await fillFresh(Math.max(10, Math.floor(elapsed / 4)));
+  });
+});
+
 describe('with `reuse: immediate`', () => {
   test('a smaller allocation gets the memory that was freed last', async () => {
     for (const reuse of ['immediate', 'size'] as const) {

@@ -2,10 +2,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <thread>
 
 #include "core/base/failure.h"
 #include "core/base/json.h"
+#include "cpu/device/move_bytes.h"
 #include "fixture.h"
 #include "runner.h"
 #include "test_kernels/rendezvous.h"
@@ -60,6 +63,35 @@ bool survives_reading(const uint8_t* data) {
 }
 
 }  // namespace
+
+TEST("checks: long moves go in pieces, whichever range is first") {
+  static uint64_t pieces;
+  const auto count = [] { ++pieces; };
+  constexpr uint64_t kPiece = cuda_runtime::cpu::kPieceBytes;
+  constexpr uint64_t kBytes = 3 * kPiece + 5;
+  for (const uint64_t shift : {uint64_t{0}, uint64_t{7}, kPiece, kBytes}) {
+    for (const bool up : {true, false}) {
+      std::vector<uint8_t> memory(kBytes + shift);
+      for (uint64_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<uint8_t>(i * 31 >> 3);
+      std::vector<uint8_t> expected = memory;
+      uint8_t* const low = memory.data();
+      uint8_t* const high = memory.data() + shift;
+      std::memmove(expected.data() + (up ? shift : 0), expected.data() + (up ? 0 : shift), kBytes);
+      pieces = 0;
+      cuda_runtime::cpu::move_bytes(up ? high : low, up ? low : high, kBytes, count);
+      CHECK(pieces == 4);
+      CHECK(memory == expected);
+    }
+  }
+  std::vector<uint8_t> filled(kBytes + 1, 1);
+  pieces = 0;
+  cuda_runtime::cpu::fill_bytes(filled.data(), 9, kBytes, count);
+  CHECK(pieces == 4);
+  CHECK(std::count(filled.begin(), filled.end(), 9) == static_cast<ptrdiff_t>(kBytes));
+  CHECK(filled.back() == 1);
+  cuda_runtime::cpu::move_bytes(nullptr, nullptr, 0, count);
+  CHECK(pieces == 4);
+}
 
 TEST("checks: a lost device fails every call, and completes what was submitted") {
   for (const char* schedule : {"parallel", "serial", "random", "adversarial"}) {

@@ -16,7 +16,7 @@ struct Activity::Slot {
   core::Mutex mutex;  // guards the following
   const Activity* running = nullptr;
   const Scheduler* owner = nullptr;
-  uint64_t ended = 0;
+  uint64_t progress = 0;
   const int thread = static_cast<int>(syscall(SYS_gettid));
 };
 
@@ -61,20 +61,26 @@ Activity::Activity(const Scheduler& owner, const core::Work& work, const KernelC
 Activity::~Activity() {
   LockGuard lock(slot_->mutex);
   slot_->running = outer_;
-  ++slot_->ended;
+  ++slot_->progress;
+}
+
+void Activity::advance() {
+  Slot* const slot = this_thread();
+  LockGuard lock(slot->mutex);
+  ++slot->progress;
 }
 
 uint64_t Activity::visit(const Scheduler& owner, const std::function<void(const View&)>& visitor) {
-  uint64_t ended = 0;
+  uint64_t progress = 0;
   LockGuard lock(registry().mutex);
   for (Slot* slot : registry().slots) {
     LockGuard slot_lock(slot->mutex);
     if (slot->owner != &owner) continue;
-    ended += slot->ended;
+    progress += slot->progress;
     const Activity* running = slot->running;
     if (running != nullptr) visitor({running->work_, running->call_, slot->thread});
   }
-  return ended;
+  return progress;
 }
 
 }  // namespace cuda_runtime::cpu

@@ -24,7 +24,11 @@ class Activity {
     const KernelCall& call;
     int thread;  // the system's id
   };
-  /// Visits what runs for `owner`; returns how many operations its threads have ended so far.
+  /// This thread has come further in what it does, or did last.
+  static void advance();
+
+  /// Visits what runs for `owner`; returns how often its threads have ended an operation or come
+  /// further in one so far.
   static uint64_t visit(const Scheduler& owner, const std::function<void(const View&)>& visitor);
 
  private:

@@ -43,9 +43,9 @@ void Scheduler::unlist(Operation& operation) {
 }
 
 void Scheduler::look(int64_t now_ns, HangReport& report) {
-  const uint64_t ended = Activity::visit(*this, [](const Activity::View&) {});
+  const uint64_t advanced = Activity::visit(*this, [](const Activity::View&) {});
   LockGuard lock(mutex_);
-  const uint64_t progress = ended + pool_.progress() + completed_;
+  const uint64_t progress = advanced + pool_.progress() + completed_;
   if (first_live_ == nullptr || progress != seen_progress_ || quiet_since_ns_ == 0) {
     seen_progress_ = progress;
     quiet_since_ns_ = now_ns;

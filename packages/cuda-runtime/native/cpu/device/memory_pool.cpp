@@ -9,6 +9,9 @@
 #include <cstring>
 #include <new>
 
+#include "cpu/check/activity.h"
+#include "cpu/device/move_bytes.h"
+
 namespace cuda_runtime::cpu {
 namespace {
 
@@ -153,7 +156,7 @@ void MemoryPool::release(uint8_t* data, uint64_t bytes, const std::string& label
       if (is_guard_intact(before ? block : data + bytes)) continue;
       report_damage(label, bytes, before, *races);
     }
-    std::memset(data, kFreed, bytes);
+    fill_bytes(data, kFreed, bytes, Activity::advance);
   }
   uint64_t size = block_bytes(bytes);
   LockGuard lock(mutex_);

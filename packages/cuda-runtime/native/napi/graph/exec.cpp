@@ -1,5 +1,6 @@
 // instantiate … graphExecSetEnabled: executables.
 #include "core/graph/exec.h"
+#include "core/graph/nodes/condition.h"
 #include "core/graph/update/change.h"
 #include "core/launch.h"
 #include "napi/arguments.h"
@@ -29,11 +30,21 @@ Napi::Value instantiate(const Napi::CallbackInfo& info) {
   return in.handle_of(exec);
 }
 
-/// Nobody may change the graph until JavaScript has been told the end.
-std::shared_ptr<void> hold(const Ref<Graph>& graph) {
-  graph->hold();
-  return {graph.get(), [kept = graph](void*) { kept->let_go(); }};
-}
+/// While it exists, nobody may change the graphs.
+class Hold {
+ public:
+  explicit Hold(std::vector<Ref<Graph>> graphs) : graphs_(std::move(graphs)) {
+    for (const Ref<Graph>& graph : graphs_) graph->hold();
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  ~Hold() {
+    for (const Ref<Graph>& graph : graphs_) graph->let_go();
+  }
+
+ private:
+  const std::vector<Ref<Graph>> graphs_;
+};
 
 Napi::Value instantiate_async(const Napi::CallbackInfo& info) {
   Arguments in(info);
@@ -45,7 +56,8 @@ Napi::Value instantiate_async(const Napi::CallbackInfo& info) {
   task.sink = in.sink();
   task.token = in.integer(3, "token");
   task.api = "graph.instantiate";
-  task.held = hold(graph);
+  // Until JavaScript has been told the end.
+  task.held = std::make_shared<Hold>(core::with_bodies(graph));
   task.work = [draft](Ref<core::Record>& made) {
     Ref<Exec> exec;
     core::Status status = Exec::complete(std::move(*draft), exec);
@@ -111,7 +123,7 @@ Napi::Value driver_dot(const Napi::CallbackInfo& info) {
   return in.undefined();
 }
 
-uint32_t node_of(const Arguments& in) { return static_cast<uint32_t>(in.size(1, "node")); }
+uint32_t node_of(const Arguments& in) { return in.up_to(1, "node"); }
 
 Napi::Value set_kernel(const Napi::CallbackInfo& info) {
   Arguments in(info);
@@ -137,7 +149,8 @@ Napi::Value set_fill(const Napi::CallbackInfo& info) {
   const Ref<Exec> exec = in.record<Exec>(0);
   Ref<Work> work;
   in.finish(core::make_fill(exec->runtime(), {in.memory(2), in.size(3, "byteOffset")},
-                            static_cast<uint8_t>(in.integer(4, "byte")), in.size(5, "bytes"), work));
+                            static_cast<uint8_t>(in.up_to(4, "byte", UINT8_MAX)),
+                            in.size(5, "bytes"), work));
   in.finish(core::set_work(*exec, node_of(in), std::move(work)));
   return in.undefined();
 }

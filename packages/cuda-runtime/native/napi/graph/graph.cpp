@@ -92,11 +92,10 @@ Napi::Value graph_add_dependency(const Napi::CallbackInfo& info) {
   Arguments in(info);
   core::GraphDependency how;
   const int64_t port = in.integer(4, "port");
-  how.node = static_cast<uint32_t>(in.size(1, "from"));
+  how.node = in.up_to(1, "from");
   how.type = in.boolean(3) ? core::EdgeType::kProgrammatic : core::EdgeType::kFull;
   how.port = static_cast<core::EdgePort>(port < 0 || port > 2 ? 0 : port);
-  in.finish(core::add_dependency(*in.record<Graph>(0), how.node, how,
-                                 static_cast<uint32_t>(in.size(2, "to"))));
+  in.finish(core::add_dependency(*in.record<Graph>(0), how.node, how, in.up_to(2, "to")));
   return in.undefined();
 }
 

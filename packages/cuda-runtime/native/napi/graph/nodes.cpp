@@ -42,7 +42,8 @@ Napi::Value add_fill(const Napi::CallbackInfo& info) {
   Ref<Work> work;
   in.finish(core::make_fill(in.record<Graph>(0)->runtime(),
                             {in.memory(1), in.size(2, "byteOffset")},
-                            static_cast<uint8_t>(in.integer(3, "byte")), in.size(4, "bytes"), work));
+                            static_cast<uint8_t>(in.up_to(3, "byte", UINT8_MAX)),
+                            in.size(4, "bytes"), work));
   return add(in, std::move(work), 5);
 }
 
@@ -84,8 +85,7 @@ Napi::Value add_child(const Napi::CallbackInfo& info) {
 Napi::Value create_condition(const Napi::CallbackInfo& info) {
   Arguments in(info);
   Ref<core::GraphCondition> condition;
-  in.finish(core::create_condition(*in.record<Graph>(0),
-                                   static_cast<uint32_t>(in.size(1, "initial")), condition));
+  in.finish(core::create_condition(*in.record<Graph>(0), in.up_to(1, "initial"), condition));
   return in.handle_of(condition);
 }
 
@@ -95,7 +95,7 @@ Napi::Value add_conditional(const Napi::CallbackInfo& info) {
   request.condition = in.record<core::GraphCondition>(1);
   const int64_t type = in.integer(2, "type");
   request.type = static_cast<core::ConditionalType>(type < 0 || type > 2 ? 0 : type);
-  request.bodies = static_cast<uint32_t>(in.size(3, "bodies"));
+  request.bodies = in.up_to(3, "bodies");
   uint32_t node = 0;
   std::vector<Ref<Graph>> bodies;
   in.finish(core::add_conditional(*in.record<Graph>(0), request, in.nodes(4), node, bodies));

@@ -18,6 +18,20 @@ Graph* chosen_body(const Conditional& conditional, uint32_t value) {
   return nullptr;
 }
 
+std::vector<Ref<Graph>> with_bodies(const Ref<Graph>& graph) {
+  std::vector<Ref<Graph>> graphs{graph};
+  // Grows while it runs: bodies of bodies follow behind.
+  for (size_t i = 0; i < graphs.size(); ++i) {
+    const Ref<Graph> outer = graphs[i];
+    for (const GraphNode& node : outer->nodes()) {
+      if (node.work->kind != WorkKind::kConditional) continue;
+      const std::vector<Ref<Graph>>& bodies = node.work->conditional->bodies;
+      graphs.insert(graphs.end(), bodies.begin(), bodies.end());
+    }
+  }
+  return graphs;
+}
+
 Ref<Work> with_condition_handles(const Ref<Work>& work, const ConditionHandles& handles) {
   if (work->conditions.empty()) return work;
   auto bound = make_ref<Work>(WorkKind::kKernel);

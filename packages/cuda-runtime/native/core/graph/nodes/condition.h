@@ -35,6 +35,9 @@ class Conditional : public RefCounted {
 /// The body that a value chooses; null: none.
 Graph* chosen_body(const Conditional& conditional, uint32_t value);
 
+/// The graph and all bodies below it.
+std::vector<Ref<Graph>> with_bodies(const Ref<Graph>& graph);
+
 /// Handles of a graph's conditions, by index, as one backend names them for one executable.
 using ConditionHandles = std::vector<uint64_t>;
 
