@@ -81,6 +81,8 @@ class Backend {
   virtual void wait(Stream& stream, Ticket& ticket) = 0;
   /// The stream's last point; null when nothing is pending.
   virtual Ref<Ticket> tail(Stream& stream) = 0;
+  /// Points behind what is in flight on streams that are gone.
+  virtual std::vector<Ref<Ticket>> tails_of_closed() { return {}; }
   virtual uint64_t pending(Stream& stream) = 0;
   /// Asks whether the ticket is complete, now.
   virtual bool poll(Ticket& ticket) { return ticket.is_complete(); }

@@ -33,11 +33,13 @@ constexpr int64_t kRestNs = 50'000;
 /// A stream's queue; what is in flight outlives the stream.
 class CudaStreamQueue : public core::StreamQueue {
  public:
-  explicit CudaStreamQueue(Ref<Queue> queue) : queue_(std::move(queue)) {}
-  ~CudaStreamQueue() override { queue_->close(); }
+  CudaStreamQueue(CudaBackend& backend, Ref<Queue> queue)
+      : backend_(backend), queue_(std::move(queue)) {}
+  ~CudaStreamQueue() override { backend_.note_closed(queue_->close()); }
   Queue& queue() const { return *queue_; }
 
  private:
+  CudaBackend& backend_;  // the stream keeps its runtime, and that the backend
   const Ref<Queue> queue_;
 };
 
@@ -97,7 +99,7 @@ std::unique_ptr<core::StreamQueue> CudaBackend::make_queue(Stream& stream) {
   }
   try {
     return std::make_unique<CudaStreamQueue>(
-        core::make_ref<Queue>(device_, native, !stream.is_legacy()));
+        *this, core::make_ref<Queue>(device_, native, !stream.is_legacy()));
   } catch (...) {
     if (!stream.is_legacy()) device_.reaper().destroy_stream(native);
     throw;
@@ -191,6 +193,22 @@ Ref<Ticket> CudaBackend::tail(Stream& stream) {
   device_.require();
   device_.make_current();
   return queue_of(stream).tail();
+}
+
+std::vector<Ref<Ticket>> CudaBackend::tails_of_closed() {
+  core::LockGuard lock(closed_mutex_);
+  return {closed_.begin(), closed_.end()};
+}
+
+void CudaBackend::note_closed(Ref<Mark> last) noexcept {
+  if (!last || last->is_complete()) return;
+  try {
+    core::LockGuard lock(closed_mutex_);
+    std::erase_if(closed_, [](const Ref<Mark>& mark) { return mark->is_complete(); });
+    closed_.push_back(last);
+  } catch (const std::bad_alloc&) {
+    wait_blocking(*last, -1);  // no room to remember it, so it is over now
+  }
 }
 
 uint64_t CudaBackend::pending(Stream& stream) { return queue_of(stream).pending(); }

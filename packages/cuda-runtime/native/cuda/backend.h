@@ -6,6 +6,7 @@
 #include "core/backend.h"
 #include "core/runtime.h"
 #include "cuda/device/device.h"
+#include "cuda/queue/mark.h"
 
 namespace cuda_runtime::cuda {
 
@@ -28,6 +29,9 @@ class CudaBackend : public core::Backend {
   core::Ref<core::Ticket> mark(core::Stream& stream, const core::MarkRequest& request) override;
   void wait(core::Stream& stream, core::Ticket& ticket) override;
   core::Ref<core::Ticket> tail(core::Stream& stream) override;
+  std::vector<core::Ref<core::Ticket>> tails_of_closed() override;
+  /// Notes the last point of a stream that is gone.
+  void note_closed(core::Ref<Mark> last) noexcept;
   uint64_t pending(core::Stream& stream) override;
   bool poll(core::Ticket& ticket) override;
   double elapsed_ms(core::Ticket& start, core::Ticket& end) override;
@@ -65,6 +69,8 @@ class CudaBackend : public core::Backend {
 
   Device& device_;
   core::Runtime* runtime_ = nullptr;  // owns this backend
+  core::Mutex closed_mutex_;
+  std::vector<core::Ref<Mark>> closed_;  // last points of streams that are gone
 };
 
 }  // namespace cuda_runtime::cuda

@@ -37,7 +37,7 @@ onEachBackend((backend) => {
     await other.get('eventRecord', event, theirs, false);
     await other.get('eventQuery', event);
     await other.get('streamSynchronizeSync', theirs, -1);
-    await other.get('allocHost', await other.get('runtime'), 64);
+    await other.get('allocHost', await other.get('runtime'), 64, 64);
     await other.get('release', memory);
     const graph = stream.endCapture();
     expect(graph.nodes.map(({ kind }) => kind)).toEqual(['fill', 'kernel']);

@@ -98,7 +98,7 @@ onEachBackend((backend) => {
     const before = t.runtime.stats().live;
     const thread = start();
     const stream = await thread.get('stream');
-    const host = await thread.get('allocHost', await thread.get('runtime'), 1024);
+    const host = await thread.get('allocHost', await thread.get('runtime'), 1024, 1024);
     const memory = await thread.get('alloc', stream, 1024, '');
     await thread.get('spin', stream, 100);
     await thread.get('copy', stream, memory, 0, host, 0, 1024);

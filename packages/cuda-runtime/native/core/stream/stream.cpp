@@ -267,7 +267,8 @@ void Stream::abort_capture() {
 
 namespace {
 
-/// A mark behind everything that was submitted to any stream. Needs the runtime's mutex.
+/// A mark behind everything that was submitted to any stream, also one that is gone. Needs the
+/// runtime's mutex.
 void mark_all(Runtime& runtime, const std::function<MarkRequest()>& request,
               std::vector<Ref<Ticket>>& tickets) {
   std::vector<Ref<Stream>> streams;
@@ -277,6 +278,11 @@ void mark_all(Runtime& runtime, const std::function<MarkRequest()>& request,
   for (const Ref<Stream>& stream : streams) {
     tickets.push_back(runtime.backend().mark(*stream, request()));
     runtime.races().marked(*stream, *tickets.back());
+  }
+  for (Ref<Ticket>& ticket : runtime.backend().tails_of_closed()) {
+    const MarkRequest asked = request();
+    if (asked.sink) runtime.backend().notify(*ticket, asked);
+    tickets.push_back(std::move(ticket));
   }
 }
 

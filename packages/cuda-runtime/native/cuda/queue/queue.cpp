@@ -131,15 +131,16 @@ bool Queue::reap(Reaped& reaped) {
   return false;
 }
 
-void Queue::close() {
+Ref<Mark> Queue::close() {
   LockGuard lock(mutex_);
-  if (closed_) return;
+  if (closed_) return nullptr;
   // Without a mark nobody would learn when the rest is over.
   const bool is_open = unmarked_ > 0 && !device_.is_lost();
   if (is_open && !add_private_mark()) cudaStreamSynchronize(stream_);
   closed_ = true;
   if (owned_) device_.reaper().destroy_stream(stream_);
   stream_ = nullptr;
+  return items_.empty() ? Ref<Mark>() : items_.back().mark;
 }
 
 }  // namespace cuda_runtime::cuda

@@ -57,8 +57,9 @@ class Queue : public core::RefCounted {
 
   /// For the waiter: moves what is over to `reaped`. False when nothing is left in flight.
   bool reap(Reaped& reaped);
-  /// The stream's owner is gone; what is in flight completes.
-  void close();
+  /// The stream's owner is gone; what is in flight completes. The point behind it, null when that is
+  /// over.
+  core::Ref<Mark> close();
 
  private:
   void begin(InFlight entry);
