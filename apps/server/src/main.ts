@@ -4,10 +4,17 @@
 import { Command } from 'commander';
 import { addChatCommand } from './cli/chat.js';
 import { addDoctorCommand } from './cli/doctor.js';
+import { addEvalCommand } from './cli/eval.js';
 import { addInspectCommand } from './cli/inspect.js';
 import { addServeCommand } from './cli/serve.js';
 import { exitCodes } from './errors/index.js';
 import { serverVersion } from './version.js';
+
+// A reader that has seen enough, such as `head`, is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
 
 const program = new Command('altstream')
   .description('MiniMax-M3 for Node.js: shared and routed experts overlap on two streams')
@@ -17,6 +24,7 @@ const program = new Command('altstream')
 
 addServeCommand(program);
 addChatCommand(program);
+addEvalCommand(program);
 addInspectCommand(program);
 addDoctorCommand(program);
 for (const command of program.commands) {

@@ -1,78 +1,168 @@
-import { createInterface } from 'node:readline/promises';
-import { type Command, Option } from 'commander';
-import { ExitError } from '../errors/index.js';
-import { type ChatTurn, firstModel, streamChat } from './chat-client.js';
-import { orExit } from './or-exit.js';
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { ChatOutput, ThoughtStyle } from '../chat/answer-display.js';
+import { thinkingModes, thoughtStyles } from '../chat/chat-command.js';
+import { ChatSession } from '../chat/chat-session.js';
+import { Conversation } from '../chat/conversation.js';
+import { startLocalServer } from '../chat/local-server.js';
+import { chooseModel } from '../client/served-models.js';
+import { parseServerAddress, type ServerAddress } from '../client/server-address.js';
+import { demoModelFolder } from '../demo-model.js';
+import { ClientError, ExitError, exitCodes } from '../errors/index.js';
+import { addClientFlags, type ClientFlags } from './client-flags.js';
+import { interruptedExitCode, orExit } from './or-exit.js';
+import { makeBar } from './progress.js';
 
-interface ChatFlags {
-  readonly url: string;
-  readonly model?: string;
+interface ChatFlags extends ClientFlags {
   readonly message?: string;
   readonly system?: string;
   readonly thinking?: string;
-  readonly maxTokens?: string;
-  readonly temperature?: string;
-  readonly apiKey?: string;
+  readonly thoughts: ThoughtStyle;
+  readonly tools?: string;
+  readonly maxTokens?: number;
+  readonly temperature?: number;
 }
 
-/** `altstream chat`: talk to a running server. */
+/** Where answers come from, and what ends it. */
+interface ChatServer {
+  readonly address: ServerAddress;
+  close(): Promise<void>;
+}
+
+/** `altstream chat`: talk to a running server, to a checkpoint, or to the demo model. */
 export function addChatCommand(program: Command): void {
-  program
+  const command = program
     .command('chat')
-    .description('talk to a running server')
-    .option('--url <url>', 'address of the server', 'http://127.0.0.1:8000')
-    .option('--model <name>', 'model to ask for (default: the first served one)')
+    .description('talk to a running server, to a checkpoint, or to the demo model')
+    .argument('[folder]', 'checkpoint to load for this talk, in place of a running server');
+  addClientFlags(command)
     .option('--message <text>', 'ask this one thing, print the answer and end')
     .option('--system <text>', 'system message')
-    .option('--thinking <mode>', 'enabled, disabled or adaptive')
-    .option('--max-tokens <n>', 'most tokens of an answer')
-    .option('--temperature <t>', '0 = the most likely token')
-    .addOption(new Option('--api-key <key>', 'key of the server').env('ALTSTREAM_API_KEY'))
-    .action((flags: ChatFlags) => orExit(() => chat(flags)));
+    .addOption(
+      new Option('--thinking <mode>', 'of the model (default: its own)').choices(thinkingModes),
+    )
+    .addOption(
+      new Option('--thoughts <how>', 'how thoughts are shown')
+        .choices(thoughtStyles)
+        .default('shown'),
+    )
+    .option('--tools <file>', 'JSON list of OpenAI tools; you type the results of calls')
+    .option('--max-tokens <n>', 'most tokens of an answer', numberFrom)
+    .option('--temperature <t>', '0 = the most likely token', numberFrom)
+    .action((folder: string | undefined, flags: ChatFlags) =>
+      orExit(() =>
+        chat({ folder, flags, isUrlGiven: command.getOptionValueSource('baseUrl') !== 'default' }),
+      ),
+    );
 }
 
-async function chat(flags: ChatFlags): Promise<void> {
-  const server = { url: flags.url.replace(/\/+$/, ''), apiKey: flags.apiKey };
-  const model = flags.model ?? (await firstModel(server));
-  const history: ChatTurn[] = flags.system ? [{ role: 'system', content: flags.system }] : [];
-  const ask = async (content: string): Promise<void> => {
-    history.push({ role: 'user', content });
-    const body = { model, messages: history, ...samplingOf(flags) };
-    history.push(await streamChat(server, body, process.stdout));
-  };
-  if (flags.message !== undefined) return ask(flags.message);
-  await converse(model, ask);
+/** What the command line said. */
+interface ChatRequest {
+  readonly folder: string | undefined;
+  readonly flags: ChatFlags;
+  readonly isUrlGiven: boolean;
 }
 
-/** Reads lines until the end of input or `/exit`. */
-async function converse(model: string, ask: (text: string) => Promise<void>): Promise<void> {
-  const lines = createInterface({ input: process.stdin, output: process.stdout });
-  process.stdout.write(`Talking to ${model}. /exit or Ctrl-D ends.\n`);
-  lines.setPrompt('> ');
-  lines.prompt();
-  for await (const line of lines) {
-    const text = line.trim();
-    if (text === '/exit') break;
-    if (text !== '') await ask(text);
-    lines.prompt();
+async function chat(request: ChatRequest): Promise<void> {
+  const { flags } = request;
+  const tools = flags.tools === undefined ? undefined : readTools(flags.tools);
+  const server = await findServer(request);
+  try {
+    const model = await chooseModel(server.address, flags.model);
+    const conversation = new Conversation({
+      server: server.address,
+      model,
+      system: flags.system,
+      tools,
+      fields: {
+        ...(flags.maxTokens === undefined ? {} : { max_tokens: flags.maxTokens }),
+        ...(flags.temperature === undefined ? {} : { temperature: flags.temperature }),
+      },
+    });
+    conversation.thinking = flags.thinking;
+    await talk(conversation, flags, `Talking to ${model} at ${server.address.baseUrl}.`);
+  } finally {
+    await server.close();
   }
-  lines.close();
 }
 
-function samplingOf(flags: ChatFlags): Record<string, unknown> {
-  return {
-    ...(flags.maxTokens === undefined ? {} : { max_tokens: number('max-tokens', flags.maxTokens) }),
-    ...(flags.temperature === undefined
-      ? {}
-      : { temperature: number('temperature', flags.temperature) }),
-    ...(flags.thinking === undefined
-      ? {}
-      : { chat_template_kwargs: { thinking_mode: flags.thinking } }),
+async function talk(conversation: Conversation, flags: ChatFlags, greeting: string): Promise<void> {
+  const output: ChatOutput = { answers: process.stdout, notes: process.stderr };
+  const { thoughts } = flags;
+  const session = new ChatSession({ conversation, output, input: process.stdin, thoughts });
+  const interrupt = (): void => {
+    session.interrupt();
+    if (session.hasLeft) process.exit(interruptedExitCode);
   };
+  process.on('SIGINT', interrupt);
+  try {
+    if (flags.message !== undefined) return await session.ask(flags.message);
+    if (process.stdin.isTTY) process.stderr.write(`${greeting} /help lists commands.\n`);
+    await session.talk();
+    if (session.hasLeft) process.exitCode = interruptedExitCode;
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
 }
 
-function number(name: string, text: string): number {
+/** A folder is served here; without one the given or default address, and at last the demo model. */
+async function findServer({ folder, flags, isUrlGiven }: ChatRequest): Promise<ChatServer> {
+  const address = parseServerAddress(flags.baseUrl, flags.apiKey);
+  if (folder !== undefined) {
+    if (!isUrlGiven) return loadHere(folder);
+    throw new ExitError('usage', 'a folder and --base-url were given; which of the two is meant?');
+  }
+  const remote: ChatServer = { address, close: async () => {} };
+  if (isUrlGiven) return remote;
+  try {
+    await chooseModel(address, undefined);
+    return remote;
+  } catch (error) {
+    if (!(error instanceof ClientError) || error.code !== 'CLIENT_UNREACHABLE') throw error;
+    return loadHere(demoFolderOr(error));
+  }
+}
+
+function demoFolderOr(unreachable: ClientError): string {
+  try {
+    return demoModelFolder();
+  } catch (cause) {
+    const remedy = `pass the folder of a checkpoint, and ${(cause as Error).message}`;
+    throw new ExitError('usage', `${unreachable.message}; or ${remedy}`, { cause });
+  }
+}
+
+async function loadHere(folder: string): Promise<ChatServer> {
+  process.stderr.write(`Loading ${folder}\n`);
+  const started = performance.now();
+  const bar = process.stderr.isTTY ? makeBar() : undefined;
+  const local = await startLocalServer(folder, {
+    onProgress: (progress) => bar?.update(progress),
+    onEngineFailure: (error) => {
+      process.stderr.write(`altstream: the engine died: ${error.message}\n`);
+      process.exit(exitCodes.engine);
+    },
+  }).finally(() => bar?.stop());
+  const seconds = ((performance.now() - started) / 1000).toFixed(2);
+  process.stderr.write(`Ready after ${seconds} s\n`);
+  return { address: { baseUrl: local.baseUrl, apiKey: undefined }, close: () => local.close() };
+}
+
+function readTools(path: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (Array.isArray(value)) return value;
+    throw new Error('not a list');
+  } catch (cause) {
+    const problem = `--tools ${path}: ${(cause as Error).message}`;
+    const expected =
+      'expected a JSON list of {"type": "function", "function": {"name", "parameters"}}';
+    throw new ExitError('usage', `${problem}; ${expected}`, { cause });
+  }
+}
+
+function numberFrom(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && Number.isFinite(value)) return value;
-  throw new ExitError('usage', `--${name} is "${text}", expected a number`);
+  throw new InvalidArgumentError('Expected a number.');
 }

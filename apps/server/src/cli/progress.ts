@@ -12,10 +12,11 @@ const linesEveryMs = 5000;
 
 /** A bar on a terminal; elsewhere a log line for each phase, and every five seconds within one. */
 export function makeProgress(logger: Logger, isTerminal: boolean): ProgressDisplay {
-  return isTerminal ? barDisplay() : lineDisplay(logger);
+  return isTerminal ? makeBar() : lineDisplay(logger);
 }
 
-function barDisplay(): ProgressDisplay {
+/** A bar on stderr. */
+export function makeBar(): ProgressDisplay {
   const bar = new SingleBar(
     { format: '  {phase} {bar} {percentage} % {note}', hideCursor: true, clearOnComplete: true },
     Presets.shades_classic,

@@ -1,0 +1,122 @@
+import { accessSync, constants, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { chooseModel } from '../client/served-models.js';
+import { parseServerAddress } from '../client/server-address.js';
+import { demoSuite } from '../demo-model.js';
+import { ExitError } from '../errors/index.js';
+import { evalReport, evalText } from '../eval/eval-report.js';
+import { limitSkills, readSuite } from '../eval/read-suite.js';
+import { runSuite, type SuiteRun } from '../eval/run-suite.js';
+import { missedThresholds, parseThresholds } from '../eval/thresholds.js';
+import { addClientFlags, type ClientFlags } from './client-flags.js';
+import { interruptedExitCode, orExit } from './or-exit.js';
+
+interface EvalFlags extends ClientFlags {
+  readonly suite: string;
+  readonly concurrency: number;
+  readonly limit?: number;
+  readonly timeout: number;
+  readonly json?: string;
+  readonly minAccuracy?: readonly string[];
+}
+
+/** The exit code when answers are missing, or fewer are right than was wanted. */
+const belowExitCode = 1;
+
+/** `altstream eval`: what a served model can do, skill by skill. */
+export function addEvalCommand(program: Command): void {
+  const command = program
+    .command('eval')
+    .description('ask a running server the prompts of a suite and count the right answers');
+  addClientFlags(command)
+    .requiredOption('--suite <name>', '`demo`, or the path of a .jsonl file', 'demo')
+    .option('--concurrency <n>', 'prompts under way at once', positive, 4)
+    .option('--limit <n>', 'ask at most this many prompts of each skill', positive)
+    .option('--timeout <s>', 'seconds for one answer', positive, 120)
+    .option('--json <file>', 'write the table and every answer there')
+    .option(
+      '--min-accuracy <least...>',
+      'exit with 1 below it: 0.9 (all prompts together), skill=0.95 (one skill)',
+    )
+    .action((flags: EvalFlags) => orExit(() => evaluate(flags)));
+}
+
+async function evaluate(flags: EvalFlags): Promise<void> {
+  const server = parseServerAddress(flags.baseUrl, flags.apiKey);
+  if (flags.json !== undefined) checkWritable(flags.json);
+  const all = readSuite(flags.suite === 'demo' ? demoSuite() : flags.suite);
+  const prompts = flags.limit === undefined ? all : limitSkills(all, flags.limit);
+  const skills = new Set(prompts.map(({ skill }) => skill));
+  const thresholds = parseThresholds(flags.minAccuracy ?? [], skills);
+  const timeoutMs = flags.timeout * 1000;
+  const model = await chooseModel(server, flags.model, { timeoutMs });
+  const { concurrency } = flags;
+  const run = await interruptibly((signal) =>
+    runSuite(server, prompts, {
+      model,
+      concurrency,
+      timeoutMs,
+      signal,
+      onResult: progressLine(prompts.length),
+    }),
+  );
+  const subject = { suite: flags.suite, server: server.baseUrl, model, concurrency };
+  const report = evalReport({ ...subject, prompts: prompts.length }, run);
+  process.stdout.write(evalText({ report, run }));
+  if (flags.json !== undefined) writeReport(flags.json, report);
+  const missed = missedThresholds(thresholds, report.skills, report.total);
+  for (const sentence of missed) process.stderr.write(`altstream: ${sentence}\n`);
+  process.exitCode = exitCodeOf(run, missed.length + report.total.failed > 0);
+}
+
+function exitCodeOf({ ended }: SuiteRun, isBelow: boolean): number {
+  if (ended === 'stopped') return interruptedExitCode;
+  return isBelow || ended === 'gave-up' ? belowExitCode : 0;
+}
+
+/** The first Ctrl-C ends the run with what it has so far; the second one ends the process. */
+async function interruptibly<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const stop = (): void => controller.abort();
+  process.once('SIGINT', stop);
+  try {
+    return await run(controller.signal);
+  } finally {
+    process.off('SIGINT', stop);
+  }
+}
+
+function progressLine(prompts: number): (() => void) | undefined {
+  if (!process.stderr.isTTY) return undefined;
+  let done = 0;
+  return () => {
+    done += 1;
+    const end = done === prompts ? '\r\u001b[K' : '';
+    process.stderr.write(`\r  ${done} of ${prompts}${end}`);
+  };
+}
+
+/** Better before the run than after it. */
+function checkWritable(path: string): void {
+  orJsonError(path, () => accessSync(dirname(path), constants.W_OK));
+}
+
+function writeReport(path: string, report: unknown): void {
+  orJsonError(path, () => writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`));
+}
+
+function orJsonError(path: string, access: () => void): void {
+  try {
+    access();
+  } catch (cause) {
+    const problem = `--json ${path} cannot be written: ${(cause as Error).message}`;
+    throw new ExitError('usage', problem, { cause });
+  }
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isInteger(value) && value >= 1) return value;
+  throw new InvalidArgumentError('Expected an integer from 1.');
+}
