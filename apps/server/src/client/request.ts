@@ -35,8 +35,10 @@ export async function request<T>(
     signal: AbortSignal.any(signals),
     ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
   };
+  let isAnswering = false;
   try {
     const answer = await fetch(server.baseUrl + path, init);
+    isAnswering = true;
     if (!answer.ok) throw await statusError(server, answer);
     return await read(answer);
   } catch (cause) {
@@ -46,7 +48,7 @@ export async function request<T>(
       throw new ClientError('CLIENT_TIMEOUT', `${server.baseUrl}: ${problem}`, { cause });
     }
     if (cause instanceof ClientError) throw cause;
-    throw unreachable(server, cause);
+    throw isAnswering ? broken(server, cause) : unreachable(server, cause);
   }
 }
 
@@ -54,6 +56,11 @@ function unreachable({ baseUrl }: ServerAddress, cause: unknown): ClientError {
   const remedy = 'start one with `altstream serve --model DIR`, or pass its address as --base-url';
   const problem = `no server answers at ${baseUrl} (${reasonOf(cause)})`;
   return new ClientError('CLIENT_UNREACHABLE', `${problem}; ${remedy}`, { cause });
+}
+
+function broken({ baseUrl }: ServerAddress, cause: unknown): ClientError {
+  const problem = `the connection to ${baseUrl} broke within its answer (${reasonOf(cause)})`;
+  return new ClientError('CLIENT_ANSWER', `${problem}; see the log of the server`, { cause });
 }
 
 /** `fetch` says "fetch failed" and keeps the reason in the cause. */

@@ -108,7 +108,7 @@ function cellsOf(row: SkillRow): string[] {
 function streamSentence(differing: readonly string[]): string {
   if (differing.length === 0) return 'with the same answers';
   const ids = differing.slice(0, mostWrongShown).join(', ');
-  return `with ${differing.length} other answers: ${ids}${differing.length > mostWrongShown ? ', …' : ''}`;
+  return `${differing.length} with another answer: ${ids}${differing.length > mostWrongShown ? ', …' : ''}`;
 }
 
 function wrongLines(wrong: readonly PromptResult[]): string[] {
