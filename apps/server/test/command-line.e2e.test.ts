@@ -55,7 +55,7 @@ describe('the command line', () => {
     const { child, url, output } = await startServing('--model', folder.path);
     const chat = await altstream(
       'chat',
-      '--url',
+      '--base-url',
       url,
       '--message',
       'Hi',
@@ -64,7 +64,7 @@ describe('the command line', () => {
       '--temperature',
       '0',
     );
-    expect([chat.code, chat.stderr]).toEqual([0, '']);
+    expect([chat.code, chat.stderr]).toEqual([0, expect.stringMatching(/^\[5 tokens, /m)]);
     const [start = '', banner = ''] = output().split(/(?=\n {2}Altstream serves)/);
     expect(start).toContain('"msg":"ready"');
     expect(banner).toMatch(/sequences {3}8 at once \(8 at full length\), 32 waiting/);

@@ -10,9 +10,15 @@ export interface CommandResult {
 
 /** Runs `altstream` to its end. */
 export function altstream(...args: readonly string[]): Promise<CommandResult> {
+  return altstreamPiped('', ...args);
+}
+
+/** Runs `altstream` to its end, with this text as its whole input. */
+export function altstreamPiped(input: string, ...args: readonly string[]): Promise<CommandResult> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, [altstreamMain, ...args], (_, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     );
+    child.stdin?.end(input);
   });
 }
