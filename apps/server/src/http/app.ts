@@ -16,6 +16,7 @@ import { completions } from './routes/completions.js';
 import { health } from './routes/health.js';
 import { models } from './routes/models.js';
 import { observe } from './routes/observe.js';
+import { closeUnusedConnections } from './unused-connections.js';
 
 const openPaths = new Set(['/health', '/livez', '/readyz', '/startupz', '/ping']);
 const methods: Readonly<Record<string, string>> = {
@@ -47,6 +48,7 @@ export function makeApp(context: ServerContext): FastifyInstance {
   // Some clients close their half of the socket once the request is sent, and still read.
   (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
   acceptJsonBodies(app);
+  closeUnusedConnections(app);
   addHooks(app, context);
   for (const route of [chatCompletions, completions, models, health, observe]) route(app, context);
   addRefusals(app, context);
