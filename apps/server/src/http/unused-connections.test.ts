@@ -15,7 +15,8 @@ it('closes a connection without a request at once, and lets one with a request f
   const unused = connect(port, '127.0.0.1').resume();
   await accepted;
   const asked = once(app.server, 'request');
-  const response = fetch(`http://127.0.0.1:${port}/`);
+  const headers = { connection: 'close' };
+  const response = fetch(`http://127.0.0.1:${port}/`, { headers });
   await asked;
   const gone = once(unused, 'close');
   const closed = app.close();
@@ -23,4 +24,4 @@ it('closes a connection without a request at once, and lets one with a request f
   answer();
   expect(await (await response).text()).toBe('whole');
   await closed;
-});
+}, 5000);
