@@ -73,6 +73,19 @@ describe('the display of an answer', () => {
     expect(seen.answers).toBe('I look.\n→ find {"q":"x"}\n→ now {}\n');
   });
 
+  it('shows control characters on a terminal, and passes them on to a program', () => {
+    for (const [isTTY, expected] of [
+      [true, 'a␛[2Jb\n'],
+      [false, 'a\u001b[2Jb\n'],
+    ] as const) {
+      const { seen, output } = screen(isTTY);
+      const display = new AnswerDisplay(output, 'shown');
+      display.show({ type: 'content', text: 'a\u001b[2Jb' });
+      display.end();
+      expect(seen.answers).toBe(expected);
+    }
+  });
+
   it('says that an answer is empty, or was cut off', () => {
     const { seen, output } = screen(false);
     const { completionTokens: _, ...uncounted } = answer;

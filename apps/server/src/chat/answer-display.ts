@@ -1,5 +1,6 @@
 import type { AnswerDelta, ChatAnswer } from '../client/chat-answer.js';
 import { decodeSpeed } from '../client/decode-speed.js';
+import { printable } from '../client/printable.js';
 
 /** How thoughts are shown: dimmed as they come, as one line with their length, or not at all. */
 export type ThoughtStyle = 'shown' | 'folded' | 'hidden';
@@ -42,15 +43,15 @@ export class AnswerDisplay {
         break;
       case 'content':
         this.#begin('content');
-        this.#out.answers.write(delta.text);
+        this.#answer(delta.text);
         break;
       case 'call-start':
         this.#end();
         this.#begin('call');
-        this.#out.answers.write(`→ ${delta.name} `);
+        this.#answer(`→ ${delta.name} `);
         break;
       case 'call-arguments':
-        this.#out.answers.write(delta.text);
+        this.#answer(delta.text);
         break;
     }
   }
@@ -70,7 +71,13 @@ export class AnswerDisplay {
 
   /** Writes a line about the answer. */
   note(text: string): void {
-    this.#out.notes.write(`${dim(text, this.#out.notes)}\n`);
+    this.#out.notes.write(`${dim(printable(text), this.#out.notes)}\n`);
+  }
+
+  /** Programs get the answer as it is. */
+  #answer(text: string): void {
+    const { answers } = this.#out;
+    answers.write(answers.isTTY ? printable(text) : text);
   }
 
   #begin(part: Part): void {
@@ -84,7 +91,7 @@ export class AnswerDisplay {
 
   #showThought(text: string): void {
     this.#thoughtCharacters += text.length;
-    if (this.#thoughts === 'shown') this.#out.notes.write(dim(text, this.#out.notes));
+    if (this.#thoughts === 'shown') this.#out.notes.write(dim(printable(text), this.#out.notes));
   }
 
   #end(): void {

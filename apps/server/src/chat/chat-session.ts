@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { printable } from '../client/printable.js';
 import { ClientError } from '../errors/index.js';
 import { AnswerDisplay, type ChatOutput, dim, type ThoughtStyle } from './answer-display.js';
 import { type ChatCommand, commandHelp, parseCommand } from './chat-command.js';
@@ -88,7 +89,7 @@ export class ChatSession {
 
   #showPrompt(lines: { setPrompt(text: string): void; prompt(): void }): void {
     const call = this.#conversation.openCall;
-    lines.setPrompt(call ? `result of ${call.name}> ` : '> ');
+    lines.setPrompt(call ? `result of ${printable(call.name)}> ` : '> ');
     lines.prompt();
   }
 
@@ -134,6 +135,6 @@ export class ChatSession {
   }
 
   #note(text: string): void {
-    this.#output.notes.write(`${dim(text, this.#output.notes)}\n`);
+    this.#output.notes.write(`${dim(printable(text), this.#output.notes)}\n`);
   }
 }

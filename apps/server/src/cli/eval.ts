@@ -1,6 +1,7 @@
 import { accessSync, constants, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { printable } from '../client/printable.js';
 import { chooseModel } from '../client/served-models.js';
 import { parseServerAddress } from '../client/server-address.js';
 import { demoSuite } from '../demo-model.js';
@@ -63,7 +64,7 @@ async function evaluate(flags: EvalFlags): Promise<void> {
   );
   const subject = { suite: flags.suite, server: server.baseUrl, model, concurrency };
   const report = evalReport({ ...subject, prompts: prompts.length }, run);
-  process.stdout.write(evalText({ report, run }));
+  process.stdout.write(printable(evalText({ report, run })));
   if (flags.json !== undefined) writeReport(flags.json, report);
   const missed = missedThresholds(thresholds, report.skills, report.total);
   for (const sentence of missed) process.stderr.write(`altstream: ${sentence}\n`);

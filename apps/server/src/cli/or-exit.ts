@@ -1,3 +1,4 @@
+import { printable } from '../client/printable.js';
 import { ClientError, ExitError, exitCodes } from '../errors/index.js';
 
 /** How shells report a command that Ctrl-C ended. */
@@ -10,7 +11,7 @@ export async function orExit(command: () => Promise<void>): Promise<void> {
   } catch (error) {
     const exitCode = exitCodeOf(error);
     if (exitCode === undefined) throw error;
-    process.stderr.write(`altstream: ${(error as Error).message}\n`);
+    process.stderr.write(`altstream: ${printable((error as Error).message)}\n`);
     process.exit(exitCode);
   }
 }
