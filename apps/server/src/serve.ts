@@ -67,6 +67,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       apiKeys: flags.apiKey ?? [],
       defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
       logRequests: !flags.disableLogRequests,
+      measureRequests: flags.enablePerRequestMetrics ?? false,
     },
     engine: new EngineClient(workerOptions(flags, folder), {
       onProgress,

@@ -16,6 +16,8 @@ export interface HttpSettings {
   /** Merged under each request's own `chat_template_kwargs`. */
   readonly defaultTemplateKwargs: Readonly<Record<string, unknown>>;
   readonly logRequests: boolean;
+  /** Answers carry vLLM's `metrics` and llama-server's `timings`. */
+  readonly measureRequests: boolean;
 }
 
 /** What routes work with; filled in once when the server starts. */

@@ -37,8 +37,10 @@ async function run(flags: ServeFlags): Promise<void> {
   logger.info({ url: server.url }, 'listening; the model is loading');
   closeGracefully({ server, engine, flags, logger });
   const info = await server.ready().finally(progress.stop);
-  report(info, logger);
-  print(banner(server, info, flags));
+  // Counted from the start of the process, so nothing that comes before this file is left out.
+  const readyMs = Math.round(performance.now());
+  report(info, readyMs, logger);
+  print(banner(server, { ...info, readyMs }, flags));
 }
 
 /** A dead engine does not come back; a supervisor starts a new process by the exit code. */
@@ -87,7 +89,7 @@ function closeGracefully({
 }
 
 /** Nothing is silent: one line for each part that chose something. */
-function report({ report: parts, ...limits }: EngineInfo, logger: Logger): void {
+function report({ report: parts, ...limits }: EngineInfo, readyMs: number, logger: Logger): void {
   for (const [part, chosen] of Object.entries(parts)) logger.info({ [part]: chosen }, part);
   if (limits.maxModelLength < limits.modelMaxLength) {
     const { maxModelLength, modelMaxLength, pages } = limits;
@@ -102,7 +104,7 @@ function report({ report: parts, ...limits }: EngineInfo, logger: Logger): void 
       'a decode graph could not be captured; such steps run without it',
     );
   }
-  logger.info(limits, 'ready');
+  logger.info({ ...limits, readyMs }, 'ready');
 }
 
 /** Decode graphs that the engine's report says were dropped. */
@@ -111,7 +113,11 @@ function droppedGraphs(report: EngineInfo['report']): readonly { rows: number; r
   return engine?.decode?.dropped ?? [];
 }
 
-function banner(server: RunningServer, info: EngineInfo, flags: ServeFlags): string {
+function banner(
+  server: RunningServer,
+  info: EngineInfo & { readonly readyMs: number },
+  flags: ServeFlags,
+): string {
   const { url, modelName: model } = server;
   const isOpen = !flags.apiKey?.length;
   const body = JSON.stringify({
@@ -126,6 +132,7 @@ function banner(server: RunningServer, info: EngineInfo, flags: ServeFlags): str
     '',
     `  Altstream serves ${model} at ${url}/v1`,
     '',
+    `  ready       ${(info.readyMs / 1000).toFixed(2)} s after the start of the process`,
     `  context     ${info.maxModelLength} tokens`,
     `  KV cache    ${tokens} tokens in ${info.pages} pages of ${info.pageTokens}`,
     `  sequences   ${info.maxSequences} at once (${Math.min(full, info.maxSequences)} at full length), ${info.maxWaiting} waiting`,

@@ -30,6 +30,7 @@ export interface ServeFlags {
   readonly logLevel: string;
   readonly logFormat?: 'pretty' | 'json';
   readonly disableLogRequests?: boolean;
+  readonly enablePerRequestMetrics?: boolean;
 }
 
 /** Adds the flags of `serve`; each also reads `ALTSTREAM_…`. Names are vLLM's where it has one. */
@@ -46,7 +47,10 @@ export function addServeFlags(command: Command): Command {
     .addOption(
       flag('--log-format <format>', 'pretty on a terminal, else json').choices(['pretty', 'json']),
     )
-    .addOption(flag('--disable-log-requests', 'no line for each request'));
+    .addOption(flag('--disable-log-requests', 'no line for each request'))
+    .addOption(
+      flag('--enable-per-request-metrics', 'answers carry the times and speeds of their request'),
+    );
 }
 
 function addModelFlags(command: Command): void {

@@ -2,6 +2,9 @@ import type { FastifyReply } from 'fastify';
 import { ApiError, clientClosedRequest } from '../errors/index.js';
 import type { ChoiceStep } from '../generation/choice.js';
 import type { RequestWatch } from '../metrics/server-metrics.js';
+import type { SamplingFields } from '../openai/sampling-fields.js';
+import { timingFields } from '../openai/timings.js';
+import type { Usage } from '../openai/usage.js';
 import type { ServerContext } from '../server-context.js';
 import { ClientWatch } from './client-watch.js';
 import { toApiError, unavailable } from './error-response.js';
@@ -40,6 +43,13 @@ export class Ticket {
       const summary = this.#watch.end();
       if (settings.logRequests) logger.info({ request: this.id, ...summary }, 'request');
     }
+  }
+
+  /** Times and speeds beside the usage of an answer, if the request or the server wants them. */
+  measured(request: SamplingFields, usage: Usage): Record<string, unknown> {
+    const { measureRequests } = this.context.settings;
+    const timings = measureRequests || (request.timings_per_token ?? false);
+    return timingFields({ timings, metrics: measureRequests }, this.#watch.timing(), usage);
   }
 
   /** Passes steps on while metrics watch them. */

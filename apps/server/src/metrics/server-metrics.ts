@@ -1,6 +1,7 @@
 import type { EngineStats } from '@altstream/engine';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ChoiceStep } from '../generation/choice.js';
+import { RequestClock, type RequestTiming } from '../generation/request-clock.js';
 import { serverVersion } from '../version.js';
 import { latencyBuckets } from './buckets.js';
 
@@ -15,6 +16,8 @@ export interface RequestSummary {
   readonly promptTokens: number;
   readonly generatedTokens: number;
   readonly ttftMs: number | null;
+  /** Tokens a second after the first of each choice. */
+  readonly tokensPerSecond: number | null;
   readonly totalMs: number;
 }
 
@@ -24,6 +27,8 @@ export interface RequestWatch {
   step(step: ChoiceStep, isFirstOfPrompt: boolean): void;
   /** @param code of the error that the client was told */
   fail(code: string): void;
+  /** What was measured so far. */
+  timing(): RequestTiming;
   end(): RequestSummary;
 }
 
@@ -148,24 +153,13 @@ export class ServerMetrics {
 
   /** Begins to follow a request that was accepted. */
   watchRequest(): RequestWatch {
-    const started = performance.now();
-    const lastToken = new Map<number, number>();
+    const clock = new RequestClock();
     const totals = { promptTokens: 0, generatedTokens: 0 };
-    let firstMs: number | null = null;
     let outcome = 'abort';
     let code: string | undefined;
     return {
       step: ({ index, tokens, finish }, isFirstOfPrompt) => {
-        const now = performance.now();
-        if (tokens.length > 0) {
-          if (firstMs === null) {
-            firstMs = now - started;
-            this.#latency.ttft.observe(this.#labels, firstMs / 1000);
-          }
-          const last = lastToken.get(index);
-          if (last !== undefined) this.#latency.itl.observe(this.#labels, (now - last) / 1000);
-          lastToken.set(index, now);
-        }
+        if (tokens.length > 0) this.#observeToken(clock.token(index));
         if (!finish) return;
         outcome = finish.reason === 'length' ? 'length' : 'stop';
         this.#finished.inc({ ...this.#labels, finished_reason: outcome });
@@ -176,15 +170,21 @@ export class ServerMetrics {
         outcome = 'error';
         code = given;
       },
+      timing: () => clock.timing(),
       end: () => {
-        const totalMs = performance.now() - started;
+        const { ttftMs, tokensPerSecond, totalMs } = clock.timing();
         if (outcome === 'abort' || outcome === 'error') {
           this.#finished.inc({ ...this.#labels, finished_reason: outcome });
         }
         this.#latency.e2e.observe(this.#labels, totalMs / 1000);
         const failure = code === undefined ? {} : { code };
-        return { outcome, ...failure, ...totals, ttftMs: firstMs, totalMs };
+        return { outcome, ...failure, ...totals, ttftMs, tokensPerSecond, totalMs };
       },
     };
+  }
+
+  #observeToken({ ttftMs, gapMs }: ReturnType<RequestClock['token']>): void {
+    if (ttftMs !== undefined) this.#latency.ttft.observe(this.#labels, ttftMs / 1000);
+    if (gapMs !== undefined) this.#latency.itl.observe(this.#labels, gapMs / 1000);
   }
 }

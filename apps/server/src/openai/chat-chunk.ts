@@ -3,7 +3,6 @@ import type { OutputDelta } from '@altstream/minimax-m3-chat';
 import type { ChoiceFinish, ChoiceStep } from '../generation/choice.js';
 import type { ChatShape, ResponseHead } from './chat-response.js';
 import { chatLogprob } from './token-text.js';
-import type { Usage } from './usage.js';
 
 type Chunk = Record<string, unknown>;
 
@@ -44,9 +43,9 @@ export class ChatChunks {
     return chunks;
   }
 
-  /** The last chunk when usage was asked for: no choices, all totals. */
-  ofUsage(usage: Usage): Chunk {
-    return { ...this.#head, object: 'chat.completion.chunk', choices: [], usage };
+  /** The last chunk when totals were asked for: no choices. */
+  ofTotals(totals: Readonly<Record<string, unknown>>): Chunk {
+    return { ...this.#head, object: 'chat.completion.chunk', choices: [], ...totals };
   }
 
   #closing(index: number, finish: ChoiceFinish): Chunk {

@@ -2,7 +2,7 @@ import type { TokenEvent } from '@altstream/engine';
 import type { ParsedOutput } from '@altstream/minimax-m3-chat';
 import type { ChoiceFinish } from '../generation/choice.js';
 import { chatLogprob, type TokenText } from './token-text.js';
-import { usageOf } from './usage.js';
+import { type Usage, usageOf } from './usage.js';
 
 /** What every answer to a request begins with. */
 export interface ResponseHead {
@@ -31,7 +31,7 @@ export function chatResponse(
   head: ResponseHead,
   choices: readonly FinishedChatChoice[],
   shape: ChatShape,
-): Record<string, unknown> {
+): Record<string, unknown> & { readonly usage: Usage } {
   return {
     ...head,
     object: 'chat.completion',

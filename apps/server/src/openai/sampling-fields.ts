@@ -27,6 +27,7 @@ export const samplingFields = {
     })
     .nullish(),
   return_tokens_as_token_ids: z.boolean().nullish(),
+  timings_per_token: z.boolean().nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   repetition_penalty: z.number().gt(0).max(2).nullish(),

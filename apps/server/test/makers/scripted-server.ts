@@ -168,6 +168,7 @@ export async function startScripted(
       apiKeys: [],
       defaultTemplateKwargs: {},
       logRequests: true,
+      measureRequests: false,
       ...settings,
     },
     engine,

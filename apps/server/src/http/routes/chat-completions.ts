@@ -38,7 +38,7 @@ export function chatCompletions(app: FastifyInstance, context: ServerContext): v
     const ticket = admit(context, { model: request.model, id: incoming.id }, reply);
     return ticket.run(async () => {
       const run = await start(request, ticket, reply);
-      return request.stream ? stream(run, reply, ticket) : whole(run);
+      return request.stream ? stream(run, reply, ticket) : whole(run, ticket);
     });
   });
 }
@@ -111,8 +111,8 @@ export function headOf(context: ServerContext, id: string = randomUUID()): Respo
   };
 }
 
-async function whole(run: ChatRun): Promise<Record<string, unknown>> {
-  const { parsers, steps, head, shape } = run;
+async function whole(run: ChatRun, ticket: Ticket): Promise<Record<string, unknown>> {
+  const { request, parsers, steps, head, shape } = run;
   const finishes: (ChoiceFinish | undefined)[] = parsers.map(() => undefined);
   const tokens = parsers.map(
     (): Parameters<typeof chatResponse>[1][number]['tokens'][number][] => [],
@@ -125,7 +125,8 @@ async function whole(run: ChatRun): Promise<Record<string, unknown>> {
     const finish = finishes[index];
     return finish ? [{ output: parser.result(), finish, tokens: tokens[index] ?? [] }] : [];
   });
-  return chatResponse(head, choices, shape);
+  const response = chatResponse(head, choices, shape);
+  return { ...response, ...ticket.measured(request, response.usage) };
 }
 
 async function stream(run: ChatRun, reply: FastifyReply, ticket: Ticket): Promise<void> {
@@ -135,17 +136,12 @@ async function stream(run: ChatRun, reply: FastifyReply, ticket: Ticket): Promis
   await streamSteps(steps, reply, ticket, {
     opening: () => parsers.map((_, index) => chunks.opening(index)),
     ofStep: (step) => chunks.ofStep(step),
-    closing: (finishes) =>
-      withUsage
-        ? [
-            chunks.ofUsage(
-              usageOf(
-                finishes.map(({ counts }) => counts),
-                parsers.length,
-              ),
-            ),
-          ]
-        : [],
+    closing: (finishes) => {
+      const counts = finishes.map((finish) => finish.counts);
+      const usage = usageOf(counts, parsers.length);
+      const totals = { ...(withUsage ? { usage } : {}), ...ticket.measured(request, usage) };
+      return Object.keys(totals).length > 0 ? [chunks.ofTotals(totals)] : [];
+    },
   });
 }
 

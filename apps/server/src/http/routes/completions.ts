@@ -44,7 +44,7 @@ export function completions(app: FastifyInstance, context: ServerContext): void 
     const ticket = admit(context, { model: request.model, id: incoming.id }, reply);
     return ticket.run(async () => {
       const run = await start(request, ticket, reply);
-      return request.stream ? stream(run, reply, ticket) : whole(run);
+      return request.stream ? stream(run, reply, ticket) : whole(run, ticket);
     });
   });
 }
@@ -138,8 +138,8 @@ async function understand(
   return { ids: prompt, text: isShown ? context.tokenizer.decode(prompt) : '' };
 }
 
-async function whole(run: CompletionRun): Promise<Record<string, unknown>> {
-  const { choices, steps, head, choicesPerPrompt } = run;
+async function whole(run: CompletionRun, ticket: Ticket): Promise<Record<string, unknown>> {
+  const { request, choices, steps, head, choicesPerPrompt } = run;
   const pieces = choices.map((): CompletionPiece[] => []);
   const finishes: ChoiceFinish[] = [];
   for await (const step of steps) {
@@ -147,14 +147,14 @@ async function whole(run: CompletionRun): Promise<Record<string, unknown>> {
     if (piece) pieces[step.index]?.push(piece);
     if (step.finish) finishes[step.index] = step.finish;
   }
+  const counts = finishes.map((finish) => finish.counts);
+  const usage = usageOf(counts, choicesPerPrompt);
   return {
     ...head,
     object: 'text_completion',
     choices: pieces.map(joinPieces),
-    usage: usageOf(
-      finishes.map(({ counts }) => counts),
-      choicesPerPrompt,
-    ),
+    usage,
+    ...ticket.measured(request, usage),
   };
 }
 
@@ -175,7 +175,9 @@ async function stream(run: CompletionRun, reply: FastifyReply, ticket: Ticket): 
     },
     closing: (finishes) => {
       const counts = finishes.map((finish) => finish.counts);
-      return withUsage ? [{ ...chunk([]), usage: usageOf(counts, choicesPerPrompt) }] : [];
+      const usage = usageOf(counts, choicesPerPrompt);
+      const totals = { ...(withUsage ? { usage } : {}), ...ticket.measured(request, usage) };
+      return Object.keys(totals).length > 0 ? [{ ...chunk([]), ...totals }] : [];
     },
   });
 }

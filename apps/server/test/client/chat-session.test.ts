@@ -1,13 +1,13 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ChatSession } from '../src/chat/chat-session.js';
-import { Conversation } from '../src/chat/conversation.js';
+import { ChatSession } from '../../src/chat/chat-session.js';
+import { Conversation } from '../../src/chat/conversation.js';
 import {
   type OpenAiStub,
   type StubReply,
   type StubRequest,
   startStub,
-} from './makers/openai-stub.js';
+} from '../makers/openai-stub.js';
 
 const last = ({ messages }: StubRequest) => messages.at(-1);
 

@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askWhole } from '../src/client/ask-chat.js';
-import { parseServerAddress } from '../src/client/server-address.js';
-import { altstream } from './makers/altstream.js';
-import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
-import { startStub } from './makers/openai-stub.js';
-import { suitePromptOf, writeSuite } from './makers/suite-file.js';
-import { startTestServer, type TestServer } from './makers/test-server.js';
+import { askWhole } from '../../src/client/ask-chat.js';
+import { parseServerAddress } from '../../src/client/server-address.js';
+import { altstream } from '../makers/altstream.js';
+import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
+import { startStub } from '../makers/openai-stub.js';
+import { suitePromptOf, writeSuite } from '../makers/suite-file.js';
+import { startTestServer, type TestServer } from '../makers/test-server.js';
 
 describe('altstream eval', () => {
   let folder: ModelFolder;

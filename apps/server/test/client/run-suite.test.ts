@@ -1,14 +1,14 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { evalReport, evalText } from '../src/eval/eval-report.js';
-import { runSuite } from '../src/eval/run-suite.js';
-import { missedThresholds, parseThresholds } from '../src/eval/thresholds.js';
+import { evalReport, evalText } from '../../src/eval/eval-report.js';
+import { runSuite } from '../../src/eval/run-suite.js';
+import { missedThresholds, parseThresholds } from '../../src/eval/thresholds.js';
 import {
   type OpenAiStub,
   type StubReply,
   type StubRequest,
   startStub,
-} from './makers/openai-stub.js';
-import { suitePromptOf } from './makers/suite-file.js';
+} from '../makers/openai-stub.js';
+import { suitePromptOf } from '../makers/suite-file.js';
 
 const question = (request: StubRequest): string => request.messages[0]?.content ?? '';
 const options = { model: 'stub', concurrency: 2, timeoutMs: 2000 };

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
-import { askStreamed, askWhole } from '../src/client/ask-chat.js';
-import type { AnswerDelta } from '../src/client/chat-answer.js';
-import { decodeSpeed } from '../src/client/decode-speed.js';
-import { chooseModel } from '../src/client/served-models.js';
-import { parseServerAddress } from '../src/client/server-address.js';
-import { type OpenAiStub, type StubReply, startStub } from './makers/openai-stub.js';
+import { askStreamed, askWhole } from '../../src/client/ask-chat.js';
+import type { AnswerDelta } from '../../src/client/chat-answer.js';
+import { decodeSpeed } from '../../src/client/decode-speed.js';
+import { chooseModel } from '../../src/client/served-models.js';
+import { parseServerAddress } from '../../src/client/server-address.js';
+import { type OpenAiStub, type StubReply, startStub } from '../makers/openai-stub.js';
 
 describe('the client of chat and eval', () => {
   let stub: OpenAiStub | undefined;

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { altstream, altstreamPiped } from './makers/altstream.js';
-import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
-import { type OpenAiStub, startStub } from './makers/openai-stub.js';
-import { altstreamMain } from './makers/serving.js';
+import { altstream, altstreamPiped } from '../makers/altstream.js';
+import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
+import { type OpenAiStub, startStub } from '../makers/openai-stub.js';
+import { altstreamMain } from '../makers/serving.js';
 
 describe('altstream chat', () => {
   let folder: ModelFolder;

@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest';
+import { RequestClock } from './request-clock.js';
+
+function clockAt() {
+  let now = 1000;
+  const clock = new RequestClock(() => now);
+  const after = (ms: number, choice = 0) => {
+    now += ms;
+    return clock.token(choice);
+  };
+  return { clock, after };
+}
+
+it('measures the first token, the gaps and the speed after the first', () => {
+  const { clock, after } = clockAt();
+  expect(after(50)).toEqual({ ttftMs: 50 });
+  expect(after(10)).toEqual({ gapMs: 10 });
+  expect(after(30)).toEqual({ gapMs: 30 });
+  expect(clock.timing()).toEqual({
+    ttftMs: 50,
+    decodeMs: 40,
+    tokensPerSecond: 50,
+    meanItlMs: 20,
+    totalMs: 90,
+  });
+});
+
+it('adds the speeds of choices that run at the same time', () => {
+  const { clock, after } = clockAt();
+  after(50, 0);
+  expect(after(0, 1)).toEqual({});
+  after(10, 0);
+  after(0, 1);
+  expect(clock.timing()).toMatchObject({ tokensPerSecond: 200, meanItlMs: 10 });
+});
+
+it('has no speed without two tokens, nor when they came at once', () => {
+  const { clock, after } = clockAt();
+  expect(clock.timing()).toMatchObject({ ttftMs: null, decodeMs: null, meanItlMs: null });
+  after(5);
+  expect(clock.timing()).toMatchObject({ ttftMs: 5, tokensPerSecond: null });
+  after(0);
+  expect(clock.timing()).toMatchObject({ decodeMs: 0, tokensPerSecond: null });
+});

@@ -1,0 +1,63 @@
+/** How long the parts of a request took, and how fast it was. */
+export interface RequestTiming {
+  /** Milliseconds from acceptance to the first token, the wait for a place included; null without one. */
+  readonly ttftMs: number | null;
+  /** Milliseconds from the first token to the last; null without two. */
+  readonly decodeMs: number | null;
+  /** Tokens a second after the first of each choice; null without two tokens. */
+  readonly tokensPerSecond: number | null;
+  /** Mean gap between two tokens of a choice, milliseconds. */
+  readonly meanItlMs: number | null;
+  /** Milliseconds from acceptance until now. */
+  readonly totalMs: number;
+}
+
+/** Notes when the tokens of a request come. */
+export class RequestClock {
+  readonly #now: () => number;
+  readonly #startedMs: number;
+  readonly #lastOf = new Map<number, number>();
+  #firstMs: number | undefined;
+  #lastMs = 0;
+  #gaps = 0;
+  #gapSumMs = 0;
+
+  /** @param now milliseconds of a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#startedMs = now();
+  }
+
+  /**
+   * A token of a choice came.
+   *
+   * @returns milliseconds since the choice's token before; `ttftMs` for the first token of all
+   */
+  token(choice: number): { readonly ttftMs?: number; readonly gapMs?: number } {
+    const now = this.#now();
+    const before = this.#lastOf.get(choice);
+    this.#lastOf.set(choice, now);
+    this.#lastMs = now;
+    if (before !== undefined) {
+      this.#gaps += 1;
+      this.#gapSumMs += now - before;
+      return { gapMs: now - before };
+    }
+    if (this.#firstMs !== undefined) return {};
+    this.#firstMs = now;
+    return { ttftMs: now - this.#startedMs };
+  }
+
+  /** What was measured so far. */
+  timing(): RequestTiming {
+    const first = this.#firstMs;
+    const decodeMs = first === undefined || this.#gaps === 0 ? null : this.#lastMs - first;
+    return {
+      ttftMs: first === undefined ? null : first - this.#startedMs,
+      decodeMs,
+      tokensPerSecond: decodeMs ? (1000 * this.#gaps) / decodeMs : null,
+      meanItlMs: this.#gaps === 0 ? null : this.#gapSumMs / this.#gaps,
+      totalMs: this.#now() - this.#startedMs,
+    };
+  }
+}
