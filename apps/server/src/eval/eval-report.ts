@@ -60,10 +60,12 @@ function plainAnswer({ toolCalls, ...answer }: ChatAnswer): Record<string, unkno
 
 const mostWrongShown = 10;
 
-/** The table, the first wrong answers, and what else a person must know. */
+/** The table, the first wrong answers (those that are missing first), and what else one must know. */
 export function evalText({ report, run }: { report: EvalReport; run: SuiteRun }): string {
   const { server, model, total, skills, streamDiffers, durationMs, concurrency } = report;
-  const wrong = run.results.filter(({ isRight }) => !isRight);
+  const wrong = run.results
+    .filter(({ isRight }) => !isRight)
+    .sort((one, other) => Number(Boolean(other.failure)) - Number(Boolean(one.failure)));
   const both = run.results.filter(({ streamed }) => streamed).length;
   const seconds = (durationMs / 1000).toFixed(1);
   return [
@@ -72,6 +74,9 @@ export function evalText({ report, run }: { report: EvalReport; run: SuiteRun })
     ...table(skills.length === 1 ? skills : [...skills, total]),
     '',
     `${total.prompts} prompts in ${seconds} s; ${both} of them also streamed, ${streamSentence(streamDiffers)}`,
+    ...(total.failed > 0
+      ? [`${total.failed} prompts had no answer, which makes the exit code 1`]
+      : []),
     ...wrongLines(wrong),
     ...endLine(report),
     '',

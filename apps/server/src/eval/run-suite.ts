@@ -23,6 +23,8 @@ export interface PromptResult {
   readonly isRight: boolean;
   /** Why not; for one without an answer, why there is none. */
   readonly reason?: string;
+  /** What kept it from having an answer. */
+  readonly failure?: ClientError;
   /** Absent when there was none. */
   readonly whole?: ChatAnswer;
   /** For every fourth prompt of a skill, which is asked both ways. */
@@ -41,7 +43,7 @@ export interface SuiteRun {
   readonly ended?: 'stopped' | 'gave-up';
 }
 
-/** A server that fails so many prompts in a row is gone. */
+/** A server that does not answer so many prompts in a row is gone; refusing them is an answer. */
 const mostFailuresInARow = 5;
 const streamedEvery = 4;
 
@@ -68,7 +70,7 @@ export async function runSuite(
       if (!prompt) return;
       const result = await askPrompt(server, prompt, isStreamed[index] === true, options);
       if (options.signal?.aborted) return;
-      failuresInARow = result.whole ? 0 : failuresInARow + 1;
+      failuresInARow = isLost(result) ? failuresInARow + 1 : 0;
       results[index] = result;
       options.onResult?.(result);
     }
@@ -109,8 +111,14 @@ async function askPrompt(
     return { ...both, isRight: reason === undefined, ...(reason === undefined ? {} : { reason }) };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    return { prompt, isRight: false, reason: error.message, ...(whole ? { whole } : {}) };
+    const facts = { prompt, isRight: false, reason: error.message, failure: error };
+    return { ...facts, ...(whole ? { whole } : {}) };
   }
+}
+
+function isLost({ failure }: PromptResult): boolean {
+  const status = failure?.status ?? 0;
+  return failure !== undefined && !(status >= 400 && status < 500);
 }
 
 function checked(prompt: SuitePrompt, whole: ChatAnswer): PromptResult {

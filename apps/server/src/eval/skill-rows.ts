@@ -44,7 +44,7 @@ function rowOf(skill: string, results: readonly PromptResult[]): SkillRow {
     skill,
     prompts: results.length,
     right,
-    failed: results.filter(({ whole }) => whole === undefined).length,
+    failed: results.filter(({ failure }) => failure !== undefined).length,
     accuracy: results.length === 0 ? 0 : right / results.length,
     meanTokens: counted.length === 0 ? null : tokens / counted.length,
     tokensPerSecond: seconds > 0 ? tokens / seconds : null,

@@ -120,6 +120,15 @@ describe('running a suite', () => {
     expect(evalText({ report, run })).toMatch(/5 prompts in a row.*4 of 9 prompts were not asked/);
   });
 
+  it('goes on after any number of prompts that the server refuses', async () => {
+    const { address } = await answering(() => ({ status: 400, message: 'too long' }));
+    const run = await runSuite(address, numbered(9), options);
+    expect([run.ended, run.results.length]).toEqual([undefined, 9]);
+    expect(run.results[8]).toMatchObject({ isRight: false, failure: { status: 400 } });
+    const report = evalReport({ ...options, suite: 's', server: 'u', prompts: 9 }, run);
+    expect(evalText({ report, run })).toMatch(/9 prompts had no answer[\s\S]*p0: .*400: too long/);
+  });
+
   it('stops when it is told to, with what it has', async () => {
     const controller = new AbortController();
     const { address } = await answering((request) => {
