@@ -9,28 +9,39 @@ const packageName = '@altstream/minimax-m3-tiny';
 /** Where the demo model lies in the repository, seen from this package's `src` and `dist`. */
 const neighbour = fileURLToPath(new URL('../../../packages/minimax-m3-tiny', import.meta.url));
 
-/** Folder of the demo model's checkpoint. @throws ExitError (model) when it is not installed */
-export function demoModelFolder(): string {
-  const folder = demoPackage();
-  if (folder !== undefined) return folder;
+/**
+ * Folder of the demo model's checkpoint: the package itself.
+ *
+ * @param folder of the package; null = not installed
+ * @throws ExitError (model) when it is not installed
+ */
+export function demoModelFolder(folder: string | null = demoPackage()): string {
+  if (folder !== null) return folder;
   const remedy = `install it with \`npm install ${packageName}\`, or name the folder of a checkpoint`;
   throw new ExitError('model', `the demo model (${packageName}) is not installed; ${remedy}`);
 }
 
-/** The demo model's evaluation suite. @throws ExitError (usage) when it is not installed */
-export function demoSuite(): string {
-  const folder = demoPackage();
-  const path = folder === undefined ? undefined : join(folder, 'eval', 'demo.jsonl');
-  if (path !== undefined && existsSync(path)) return path;
-  const problem = `the suite "demo" comes with ${packageName}, which is not installed`;
+/**
+ * The demo model's evaluation suite.
+ *
+ * @param folder of the package; null = not installed
+ * @throws ExitError (usage) when it is not installed, or has none
+ */
+export function demoSuite(folder: string | null = demoPackage()): string {
   const remedy = `\`npm install ${packageName}\`, or pass --suite PATH`;
-  throw new ExitError('usage', `${problem}; ${remedy}`);
+  if (folder === null) {
+    const problem = `the suite "demo" comes with ${packageName}, which is not installed`;
+    throw new ExitError('usage', `${problem}; ${remedy}`);
+  }
+  const path = join(folder, 'eval', 'demo.jsonl');
+  if (existsSync(path)) return path;
+  throw new ExitError('usage', `the suite "demo" is not in ${folder}; ${remedy}`);
 }
 
-function demoPackage(): string | undefined {
+function demoPackage(): string | null {
   try {
     return dirname(createRequire(import.meta.url).resolve(`${packageName}/package.json`));
   } catch {
-    return existsSync(join(neighbour, 'package.json')) ? neighbour : undefined;
+    return existsSync(join(neighbour, 'package.json')) ? neighbour : null;
   }
 }

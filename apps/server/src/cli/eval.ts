@@ -7,6 +7,7 @@ import { parseServerAddress } from '../client/server-address.js';
 import { demoSuite } from '../demo-model.js';
 import { ExitError } from '../errors/index.js';
 import { evalReport, evalText } from '../eval/eval-report.js';
+import { patiently } from '../eval/patiently.js';
 import { limitSkills, readSuite } from '../eval/read-suite.js';
 import { runSuite, type SuiteRun } from '../eval/run-suite.js';
 import { missedThresholds, parseThresholds } from '../eval/thresholds.js';
@@ -51,7 +52,8 @@ async function evaluate(flags: EvalFlags): Promise<void> {
   const skills = new Set(prompts.map(({ skill }) => skill));
   const thresholds = parseThresholds(flags.minAccuracy ?? [], skills);
   const timeoutMs = flags.timeout * 1000;
-  const model = await chooseModel(server, flags.model, { timeoutMs });
+  const limits = { timeoutMs };
+  const model = await patiently(() => chooseModel(server, flags.model, limits), limits);
   const { concurrency } = flags;
   const run = await interruptibly((signal) =>
     runSuite(server, prompts, {
