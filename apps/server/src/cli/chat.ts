@@ -6,7 +6,11 @@ import { ChatSession } from '../chat/chat-session.js';
 import { Conversation } from '../chat/conversation.js';
 import { startLocalServer } from '../chat/local-server.js';
 import { chooseModel } from '../client/served-models.js';
-import { parseServerAddress, type ServerAddress } from '../client/server-address.js';
+import {
+  defaultBaseUrl,
+  parseServerAddress,
+  type ServerAddress,
+} from '../client/server-address.js';
 import { demoModelFolder } from '../demo-model.js';
 import { ClientError, ExitError, exitCodes } from '../errors/index.js';
 import { addClientFlags, type ClientFlags } from './client-flags.js';
@@ -126,9 +130,10 @@ async function findServer({ folder, flags, isUrlGiven }: ChatRequest): Promise<C
 function demoFolderOr(unreachable: ClientError): string {
   try {
     return demoModelFolder();
-  } catch (cause) {
-    const remedy = `pass the folder of a checkpoint, and ${(cause as Error).message}`;
-    throw new ExitError('usage', `${unreachable.message}; or ${remedy}`, { cause });
+  } catch {
+    const facts = `no server answers at ${defaultBaseUrl}, and the demo model is not installed`;
+    const remedy = 'pass --base-url, or the folder of a checkpoint: `altstream chat DIR`';
+    throw new ExitError('usage', `${facts}; ${remedy}`, { cause: unreachable });
   }
 }
 

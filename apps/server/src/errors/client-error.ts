@@ -1,7 +1,7 @@
 import { ServerError } from './server-error.js';
 
 /** What kept a request to a server from having an answer. */
-export type ClientErrorCode =
+type ClientErrorCode =
   /** Nothing answers at the address. */
   | 'CLIENT_UNREACHABLE'
   /** The server answered with an HTTP status other than success. */
