@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -6,6 +8,7 @@ import { parseServerAddress } from '../../src/client/server-address.js';
 import { altstream } from '../makers/altstream.js';
 import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
 import { startStub } from '../makers/openai-stub.js';
+import { altstreamMain } from '../makers/serving.js';
 import { suitePromptOf, writeSuite } from '../makers/suite-file.js';
 import { startTestServer, type TestServer } from '../makers/test-server.js';
 
@@ -29,7 +32,7 @@ describe('altstream eval', () => {
       ids.map(async (id) => {
         const prompt = suitePromptOf(id, { max_tokens: 6 });
         const { messages } = prompt;
-        const facts = { model: 'T128', messages, max_tokens: 6, temperature: 0, ignore_eos: false };
+        const facts = { model: 'T128', messages, max_tokens: 6, temperature: 0 };
         const kwargs = { chat_template_kwargs: { thinking_mode: 'disabled' } };
         const answer = await askWhole(address, { ...facts, ...kwargs });
         return { prompt, answer };
@@ -68,6 +71,31 @@ describe('altstream eval', () => {
     suite.remove();
     expect([run.code, run.stderr]).toEqual([0, '']);
     expect(run.stdout).toMatch(/all {10}2 {6}2 {3}100\.0 %/);
+  });
+
+  it('shows and writes at Ctrl-C what it has until then', async () => {
+    const stub = await startStub(({ messages }) =>
+      messages[0]?.content === 'c' ? { after: 'silence' } : { content: messages[0]?.content ?? '' },
+    );
+    const suite = writeSuite(['a', 'b', 'c', 'd'].map((id) => suitePromptOf(id)));
+    const json = join(suite.folder, 'report.json');
+    const at = ['--base-url', stub.address.baseUrl, '--suite', suite.path, '--json', json];
+    const child = spawn(process.execPath, [altstreamMain, 'eval', '--concurrency', '1', ...at]);
+    let stdout = '';
+    child.stdout.on('data', (text) => {
+      stdout += String(text);
+    });
+    while (!stub.requests.some(({ messages }) => messages[0]?.content === 'c')) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    child.kill('SIGINT');
+    const [code] = await once(child, 'close');
+    const report = JSON.parse(readFileSync(json, 'utf8')) as object;
+    await stub.close();
+    suite.remove();
+    expect(code).toBe(130);
+    expect(stdout).toMatch(/sums +2 +2 +100\.0 %[\s\S]*stopped: 2 of 4 prompts were not asked/);
+    expect(report).toMatchObject({ ended: 'stopped', total: { prompts: 2, right: 2 } });
   });
 
   it.each([

@@ -120,6 +120,17 @@ describe('running a suite', () => {
     expect(evalText({ report, run })).toMatch(/5 prompts in a row.*4 of 9 prompts were not asked/);
   });
 
+  it('gives up when the server goes away', async () => {
+    const own = await startStub((request) => {
+      if (question(request) === 'p1') setImmediate(() => void own.close());
+      return { content: question(request) };
+    });
+    const run = await runSuite(own.address, numbered(20), { ...options, concurrency: 1 });
+    expect(run.ended).toBe('gave-up');
+    expect(run.results[0]?.isRight).toBe(true);
+    expect(run.results.at(-1)?.reason).toMatch(/no server answers at/);
+  });
+
   it('goes on after any number of prompts that the server refuses', async () => {
     const { address } = await answering(() => ({ status: 400, message: 'too long' }));
     const run = await runSuite(address, numbered(9), options);
