@@ -227,15 +227,19 @@ function writeDim(words: Int32Array, at: number, dim: Dim3, argument: string, ap
     const detail = `\`${argument}\` has ${dim.length} sizes, expected [x, y, z]`;
     throw refuse(api, detail);
   }
-  const [x, y = 1, z = 1] = isTuple ? dim : [dim.x, dim.y, dim.z];
-  words[at] = whole(x, argument, api, ' x');
-  words[at + 1] = whole(y, argument, api, ' y');
-  words[at + 2] = whole(z, argument, api, ' z');
+  // By index: destructuring asks the iterator, on each launch.
+  words[at] = whole(isTuple ? dim[0] : dim.x, argument, api, ' x');
+  words[at + 1] = orOne(isTuple ? dim[1] : dim.y, argument, api, ' y');
+  words[at + 2] = orOne(isTuple ? dim[2] : dim.z, argument, api, ' z');
 }
 
 function whole(size: number, argument: string, api: string, axis = ''): number {
   if (typeof size === 'number' && (size | 0) === size) return size;
   throw refuse(api, `\`${argument}\`${axis} is ${describeValue(size)}, expected a 32-bit integer`);
+}
+
+function orOne(size: number | undefined, argument: string, api: string, axis: string): number {
+  return size === undefined ? 1 : whole(size, argument, api, axis);
 }
 
 function isArray(dim: Dim3): dim is readonly [number, number?, number?] {
