@@ -42,7 +42,7 @@ Status launch_pdl(Fixture& fixture, Stream& stream, const char* kernel, const Re
   std::vector<std::pair<uint32_t, Ref<Buffer>>> buffers = {{1, y}};
   if (x) buffers.emplace_back(0, x);
   if (early) buffers.emplace_back(2, early);
-  return fixture.launch(stream, kernel, buffers, PdlParams{nullptr, nullptr, nullptr, 42, 30'000},
+  return fixture.launch(stream, kernel, buffers, PdlParams{nullptr, nullptr, nullptr, 42, 100'000},
                         flags);
 }
 

@@ -96,7 +96,7 @@ onEachBackend((backend) => {
       const main = t.device.createStream({ name: 'main' });
       const [x, y, seen] = [zeros(t, main, 1), zeros(t, main, 1), zeros(t, main, 1)];
       const config = { grid: [1], block: [1] } as const;
-      const first = { x: null, y: x, started_early: null, value: 7, microseconds: 5000 };
+      const first = { x: null, y: x, started_early: null, value: 7, microseconds: 50_000 };
       const second = { x, y, started_early: seen, value: 7, microseconds: 0 };
       await main.synchronize();
       runtime.trace.start();
