@@ -29,7 +29,8 @@ class RefCounted {
     }
     return false;
   }
-  uint32_t references() const { return references_.load(std::memory_order_relaxed); }
+  /// With 1, whatever other owners did is over and visible.
+  uint32_t references() const { return references_.load(std::memory_order_acquire); }
 
  private:
   mutable std::atomic<uint32_t> references_{0};
