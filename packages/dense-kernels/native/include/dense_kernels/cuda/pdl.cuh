@@ -1,0 +1,24 @@
+// Programmatic dependent launch. Both are no-ops in a launch without the attribute and before sm_90.
+#ifndef DENSE_KERNELS_CUDA_PDL_CUH
+#define DENSE_KERNELS_CUDA_PDL_CUH
+
+namespace dense_kernels::cuda {
+
+// Returns when all predecessors are done and their writes are visible. Before it a kernel reads
+// nothing that a predecessor writes, and writes nothing that one reads.
+__device__ __forceinline__ void wait_for_predecessors() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+// Lets dependents start once every block has come here or has ended; after wait_for_predecessors.
+__device__ __forceinline__ void launch_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+}  // namespace dense_kernels::cuda
+
+#endif
