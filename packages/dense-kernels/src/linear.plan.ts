@@ -1,32 +1,19 @@
-import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
-import type { LinearWeightKind } from './linear-weight.js';
-
-/** What the plan depends on. */
-export interface LinearShape {
-  readonly tokens: number;
-  readonly in: number;
-  readonly out: number;
-  readonly weight: LinearWeightKind;
-  readonly x: 'f32' | 'bf16';
-  readonly y: 'f32' | 'bf16';
-}
-
-/** How a linear is run. */
-export interface LinearPlan {
-  /** `linear_<weight>_<x>_<y>`. */
-  readonly kernel: string;
-  readonly config: LaunchConfig;
-  /** For x in the order that AMX tiles want; 0 where they are not used. */
-  readonly workspaceBytes: number;
-}
+import type { DeviceLimits } from '@altstream/cuda-runtime';
+import { planCudaLinear } from './linear.cuda-plan.js';
+import type { LinearPlan, LinearShape } from './linear-shape.js';
 
 const outputsPerBlock = 16;
 const tokensPerBlock = 64;
 const packedColumns = 64; // columns to a multiple of which AMX code pads x
 const partsOfF32 = 3; // bf16 that AMX code makes of one f32 of x
 
-/** A block for 16 outputs of 64 tokens; the kernel is named after its three data types. */
+/** The kernel is named after its three data types; CUDA has variants for few and many tokens. */
 export function planLinear(shape: LinearShape, limits: DeviceLimits): LinearPlan {
+  return limits.cpuLevel === '' ? planCudaLinear(shape, limits) : planCpuLinear(shape, limits);
+}
+
+/** A block for 16 outputs of 64 tokens. */
+function planCpuLinear(shape: LinearShape, limits: DeviceLimits): LinearPlan {
   const { tokens, out, weight, x, y } = shape;
   return {
     kernel: `linear_${weight}_${x}_${y}`,
@@ -34,6 +21,7 @@ export function planLinear(shape: LinearShape, limits: DeviceLimits): LinearPlan
       grid: [Math.ceil(out / outputsPerBlock), Math.ceil(tokens / tokensPerBlock)],
       block: [256],
     },
+    slice: packedColumns,
     workspaceBytes: limits.cpuLevel === 'amx' ? packedBytes(shape) : 0,
   };
 }

@@ -7,16 +7,25 @@ const x = fakeTensor([5, 96], 'bf16');
 const bf16Weight = { data: fakeTensor([40, 96], 'bf16') };
 const mxfp8Weight = { data: fakeTensor([40, 96], 'e4m3'), scales: fakeTensor([40, 3], 'e8m0') };
 
+const shape = {
+  tokens: 65,
+  in: 96,
+  out: 33,
+  weight: 'mxfp8',
+  x: 'bf16',
+  y: 'f32',
+  isAligned: true,
+} as const;
+const cpu = { ...limits, cpuLevel: 'avx2' };
+
 test('names the kernel after its data types and covers all outputs and tokens', () => {
-  const shape = { tokens: 65, in: 96, out: 33, weight: 'mxfp8', x: 'bf16', y: 'f32' } as const;
-  const plan = planLinear(shape, limits);
+  const plan = planLinear(shape, cpu);
   expect(plan.kernel).toBe('linear_mxfp8_bf16_f32');
   expect(plan.config).toEqual({ grid: [3, 2], block: [256] });
   expect(plan.workspaceBytes).toBe(0);
 });
 
 test('plans room for packed activations where AMX multiplies them', () => {
-  const shape = { tokens: 65, in: 96, out: 33, weight: 'mxfp8', x: 'bf16', y: 'f32' } as const;
   const amx = { ...limits, cpuLevel: 'amx' };
   expect(planLinear(shape, amx).workspaceBytes).toBe(65 * 128 * 2);
   expect(planLinear({ ...shape, x: 'f32' }, amx).workspaceBytes).toBe(3 * 65 * 128 * 2);
@@ -30,8 +39,8 @@ test('gives the output the type of x unless told otherwise', async () => {
   expect(linear({ x, weight: mxfp8Weight }, { stream }).dtype).toBe('bf16');
   expect(linear({ x, weight: mxfp8Weight, outDtype: 'f32' }, { stream }).dtype).toBe('f32');
   expect(launches.map(({ kernel }) => kernel)).toEqual([
-    'linear_mxfp8_bf16_bf16',
-    'linear_mxfp8_bf16_f32',
+    'linear_mxfp8_bf16_bf16_stream',
+    'linear_mxfp8_bf16_f32_stream',
   ]);
 });
 

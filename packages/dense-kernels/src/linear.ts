@@ -49,7 +49,8 @@ export function linear(input: LinearInput, options: LinearOptions): Tensor {
   const y = makeOutput(input, options, [tokens, facts.out]);
   if (tokens === 0 || facts.out === 0) return y;
   const dtypes = { weight: facts.kind, x: floatKind(x.dtype), y: floatKind(y.dtype) };
-  const shape = { tokens, in: columns, out: facts.out, ...dtypes };
+  const isAligned = rowsAreAligned(x) && rowsAreAligned(weight.data);
+  const shape = { tokens, in: columns, out: facts.out, ...dtypes, isAligned };
   const plan = planLinear(shape, stream.device.limits);
   withScratchBytes(allocator, plan.workspaceBytes, 'linear scratch', (workspace) => {
     stream.launch(denseKernel(stream, plan.kernel), plan.config, {
@@ -63,6 +64,7 @@ export function linear(input: LinearInput, options: LinearOptions): Tensor {
       tokens,
       in: columns,
       out: facts.out,
+      slice: plan.slice,
     });
   });
   return y;
@@ -95,6 +97,16 @@ function checkOut(
 
 function floatKind(dtype: string): 'f32' | 'bf16' {
   return dtype === 'f32' ? 'f32' : 'bf16';
+}
+
+const vectorBytes = 16;
+const elementBytes = { f32: 4, bf16: 2, e4m3: 1 };
+
+/** Whether each row begins and its last vector ends at a multiple of 16 bytes from the buffer's start. */
+function rowsAreAligned(tensor: Tensor): boolean {
+  const bytes = elementBytes[tensor.dtype as keyof typeof elementBytes];
+  const lengths = [rowStride(tensor) * bytes, (tensor.shape[1] ?? 0) * bytes, tensor.byteOffset];
+  return lengths.every((length) => length % vectorBytes === 0);
 }
 
 function rowStride(tensor: Tensor): number {

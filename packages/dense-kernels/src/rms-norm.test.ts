@@ -3,10 +3,10 @@ import { fakeStream, fakeTensor } from '../test/makers/fake-stream.js';
 import { rmsNorm } from './rms-norm.js';
 import { planRmsNorm } from './rms-norm.plan.js';
 
-test('gives a short row few warps and a long one a full block', () => {
+test('gives a row as many warps as it feeds', () => {
   const block = (hidden: number) =>
     planRmsNorm({ tokens: 2, heads: 3, hidden, dtype: 'bf16' }).config.block;
-  expect([block(1), block(128), block(512), block(6144)]).toEqual([[32], [32], [64], [256]]);
+  expect([block(1), block(128), block(512), block(6144)]).toEqual([[32], [32], [64], [768]]);
   expect(planRmsNorm({ tokens: 2, heads: 3, hidden: 8, dtype: 'f32' })).toMatchObject({
     kernel: 'rms_norm_f32',
     config: { grid: [6] },

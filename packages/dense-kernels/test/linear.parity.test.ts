@@ -9,6 +9,7 @@ import {
 import { expect } from 'vitest';
 import { linear, loadDenseKernels } from '../src/index.js';
 import {
+  batchCases,
   type LinearCase,
   type LinearData,
   linearCases,
@@ -70,7 +71,9 @@ describeEachBackend(
 
 describeEachBackend(
   'a row does not depend on its batch',
-  [...linearCases, ...specialCases].filter(({ tokens, out }) => tokens > 1 && out > 8),
+  [...linearCases, ...specialCases, ...batchCases].filter(
+    ({ tokens, out }) => tokens > 1 && out > 8,
+  ),
   async ({ stream, runtime }, testCase) => {
     await loadDenseKernels(runtime);
     const { x, weight, y } = place(stream, testCase, makeLinearData(testCase, freshSeed + 1));

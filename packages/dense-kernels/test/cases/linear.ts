@@ -70,6 +70,18 @@ export const specialCases: readonly LinearCase[] = pairs
     ),
   );
 
+/** Slices of several units of 64 columns, and enough of both sides for every tile of a GPU. */
+export const batchCases: readonly LinearCase[] = pairs.flatMap((pair) => {
+  const isFloat = pair.weight === 'f32' || pair.x === 'f32';
+  const large = isFloat ? { tokens: 300, in: 1088, out: 70 } : { tokens: 260, in: 576, out: 4230 };
+  return [
+    named({ ...pair, tokens: 20, in: 2080, out: 40, y: 'bf16' }),
+    named({ ...pair, tokens: 130, in: 2080, out: 40, y: 'f32' }),
+    named({ ...pair, ...large, y: 'f32' }),
+    named({ ...pair, ...large, tokens: large.tokens + 1, y: 'bf16' }),
+  ];
+});
+
 function named(testCase: Omit<LinearCase, 'name'>): LinearCase {
   const { tokens, out, weight, x, y, xColumns, hasSpecialBlocks } = testCase;
   const strided = xColumns ? `, x from ${xColumns} columns` : '';

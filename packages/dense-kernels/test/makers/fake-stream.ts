@@ -38,6 +38,7 @@ export function fakeTensor(
     shape,
     dtype,
     strides,
+    byteOffset: 0,
     rank: shape.length,
     elements: shape.reduce((a, b) => a * b, 1),
     isContiguous: strides.every((stride, dim) => stride === dense[dim] || shape[dim] === 1),

@@ -14,12 +14,34 @@
 /* kernel linear_f32_bf16_bf16 LinearParams block=256 */
 /* kernel linear_bf16_f32_f32 LinearParams block=256 */
 /* kernel linear_bf16_f32_bf16 LinearParams block=256 */
-/* kernel linear_bf16_bf16_f32 LinearParams block=256 */
-/* kernel linear_bf16_bf16_bf16 LinearParams block=256 */
+/* kernel linear_bf16_bf16_f32 LinearParams block=512 */
+/* kernel linear_bf16_bf16_bf16 LinearParams block=512 */
 /* kernel linear_mxfp8_f32_f32 LinearParams block=256 */
 /* kernel linear_mxfp8_f32_bf16 LinearParams block=256 */
-/* kernel linear_mxfp8_bf16_f32 LinearParams block=256 */
-/* kernel linear_mxfp8_bf16_bf16 LinearParams block=256 */
+/* kernel linear_mxfp8_bf16_f32 LinearParams block=512 */
+/* kernel linear_mxfp8_bf16_bf16 LinearParams block=512 */
+/* On CUDA those take any alignment and, with f32 on either side, any number of tokens; the ones below
+ * want rows of x and weight at multiples of 16 bytes. The plan chooses. */
+/* kernel linear_bf16_bf16_f32_stream LinearParams block=512 cpu=linear_bf16_bf16_f32 */
+/* kernel linear_bf16_bf16_bf16_stream LinearParams block=512 cpu=linear_bf16_bf16_bf16 */
+/* kernel linear_mxfp8_bf16_f32_stream LinearParams block=512 cpu=linear_mxfp8_bf16_f32 */
+/* kernel linear_mxfp8_bf16_bf16_stream LinearParams block=512 cpu=linear_mxfp8_bf16_bf16 */
+/* kernel linear_bf16_bf16_f32_tile LinearParams block=256 cpu=linear_bf16_bf16_f32 */
+/* kernel linear_bf16_bf16_bf16_tile LinearParams block=256 cpu=linear_bf16_bf16_bf16 */
+/* kernel linear_mxfp8_bf16_f32_tile LinearParams block=256 cpu=linear_mxfp8_bf16_f32 */
+/* kernel linear_mxfp8_bf16_bf16_tile LinearParams block=256 cpu=linear_mxfp8_bf16_bf16 */
+/* kernel linear_bf16_bf16_f32_wide LinearParams block=256 cpu=linear_bf16_bf16_f32 */
+/* kernel linear_bf16_bf16_bf16_wide LinearParams block=256 cpu=linear_bf16_bf16_bf16 */
+/* kernel linear_mxfp8_bf16_f32_wide LinearParams block=256 cpu=linear_mxfp8_bf16_f32 */
+/* kernel linear_mxfp8_bf16_bf16_wide LinearParams block=256 cpu=linear_mxfp8_bf16_bf16 */
+/* kernel linear_f32_f32_f32_tile LinearParams block=256 cpu=linear_f32_f32_f32 */
+/* kernel linear_f32_f32_bf16_tile LinearParams block=256 cpu=linear_f32_f32_bf16 */
+/* kernel linear_f32_bf16_f32_tile LinearParams block=256 cpu=linear_f32_bf16_f32 */
+/* kernel linear_f32_bf16_bf16_tile LinearParams block=256 cpu=linear_f32_bf16_bf16 */
+/* kernel linear_bf16_f32_f32_tile LinearParams block=256 cpu=linear_bf16_f32_f32 */
+/* kernel linear_bf16_f32_bf16_tile LinearParams block=256 cpu=linear_bf16_f32_bf16 */
+/* kernel linear_mxfp8_f32_f32_tile LinearParams block=256 cpu=linear_mxfp8_f32_f32 */
+/* kernel linear_mxfp8_f32_bf16_tile LinearParams block=256 cpu=linear_mxfp8_f32_bf16 */
 typedef struct LinearParams {
   const void* x;      /* r f32|bf16 [tokens, in] rows dense, x_stride apart */
   const void* weight; /* r f32|bf16|e4m3 [out, in] dense */
@@ -31,6 +53,7 @@ typedef struct LinearParams {
   int32_t tokens;     /* rows of x and y */
   int32_t in;         /* columns of x and weight; a multiple of 32 with scales */
   int32_t out;        /* rows of weight, columns of y */
+  int32_t slice;      /* columns that CUDA sums together, a multiple of 64; by shapes of the weight */
 } LinearParams;
 
 #endif

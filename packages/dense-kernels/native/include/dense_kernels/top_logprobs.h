@@ -14,7 +14,7 @@ typedef struct TopLogprobsParams {
   int64_t logits_stride; /* elements from one row of logits to the next */
   int32_t rows;          /* rows */
   int32_t vocab;         /* columns */
-  int32_t count;         /* best ids a row, <= vocab */
+  int32_t count;         /* best ids a row, <= vocab and 256 */
 } TopLogprobsParams;
 
 #endif

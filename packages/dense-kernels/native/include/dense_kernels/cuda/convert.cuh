@@ -110,31 +110,45 @@ __device__ __forceinline__ void e4m3x4_to_f32(uint32_t codes, float (&value)[4])
 #endif
 }
 
+// Two codes, in bytes 1 and 3 of a word whose bytes 0 and 2 are 0, as bf16 times 2^-120: the sign at
+// bit 15 and the seven magnitude bits at bits 10 to 4 are that, subnormals included.
+__device__ __forceinline__ uint32_t e4m3x2_placed(uint32_t codes) {
+  return (codes & 0x80008000u) | (codes >> 4 & 0x07f007f0u);
+}
+
 // The four codes of a word times one scale, as two words of two bf16: codes (0, 1) and (2, 3), the
-// lower code in the low half. Exact when the scale byte is 3 to 246, else rounded once; NaN codes
-// and scale 255 give NaN.
-//
-// A code's sign at bit 15 and its seven magnitude bits at bits 10 to 4 of a bf16 are its value times
-// 2^-120, subnormals included; multiplying by 2^120 is exact, by the scale too.
+// lower code in the low half. For codes without NaN and scale bytes up to 134, which are those of a
+// model's weights; exact when the scale byte is at least 3, else rounded once.
+__device__ __forceinline__ void e4m3x4_to_bf16_plain(uint32_t codes, uint32_t scale, uint32_t& low,
+                                                     uint32_t& high) {
+  const uint32_t factor = (scale + 120u) * 0x00800080u;  // 2^120 * 2^(scale - 127), twice
+  low = bf16x2_multiply(e4m3x2_placed(__byte_perm(codes, 0, 0x1404)), factor);
+  high = bf16x2_multiply(e4m3x2_placed(__byte_perm(codes, 0, 0x3424)), factor);
+}
+
+// Whether e4m3x4_to_bf16_plain would be wrong.
+__device__ __forceinline__ bool e4m3x4_is_special(uint32_t codes, uint32_t scale) {
+  return scale > 134 || e4m3x4_has_nan(codes);
+}
+
+// The same for any codes and scale; NaN codes and scale 255 give NaN. Exact when the scale byte is
+// 3 to 246, else rounded once.
 __device__ __forceinline__ void e4m3x4_to_bf16(uint32_t codes, uint32_t scale, uint32_t& low,
                                                uint32_t& high) {
-  // 2^120 * 2^(scale - 127) is one factor where bf16 holds it: always, for weights of a model.
-  const bool is_one_factor = scale <= 134;
-  const uint32_t factor = is_one_factor ? (scale + 120u) * 0x00800080u : 0x7b807b80u;
-  const uint32_t a = __byte_perm(codes, 0, 0x1404);  // bytes: -, code 0, -, code 1
-  const uint32_t b = __byte_perm(codes, 0, 0x3424);
-  low = bf16x2_multiply((a & 0x80008000u) | (a >> 4 & 0x07f007f0u), factor);
-  high = bf16x2_multiply((b & 0x80008000u) | (b >> 4 & 0x07f007f0u), factor);
-  if (!is_one_factor) {
-    low = bf16x2_multiply(low, e8m0_to_bf16x2(scale));
-    high = bf16x2_multiply(high, e8m0_to_bf16x2(scale));
+  if (!e4m3x4_is_special(codes, scale)) {
+    e4m3x4_to_bf16_plain(codes, scale, low, high);
+    return;
   }
-  if (e4m3x4_has_nan(codes)) {
-    if ((codes & 0x7fu) == 0x7fu) low |= 0x00007fc0u;
-    if ((codes & 0x7f00u) == 0x7f00u) low |= 0x7fc00000u;
-    if ((codes & 0x7f0000u) == 0x7f0000u) high |= 0x00007fc0u;
-    if ((codes & 0x7f000000u) == 0x7f000000u) high |= 0x7fc00000u;
-  }
+  // Not in one factor, which bf16 may not hold; the first product is exact.
+  const uint32_t factor = e8m0_to_bf16x2(scale);
+  const uint32_t a = bf16x2_multiply(e4m3x2_placed(__byte_perm(codes, 0, 0x1404)), 0x7b807b80u);
+  const uint32_t b = bf16x2_multiply(e4m3x2_placed(__byte_perm(codes, 0, 0x3424)), 0x7b807b80u);
+  low = bf16x2_multiply(a, factor);
+  high = bf16x2_multiply(b, factor);
+  if ((codes & 0x7fu) == 0x7fu) low |= 0x00007fc0u;
+  if ((codes & 0x7f00u) == 0x7f00u) low |= 0x7fc00000u;
+  if ((codes & 0x7f0000u) == 0x7f0000u) high |= 0x00007fc0u;
+  if ((codes & 0x7f000000u) == 0x7f000000u) high |= 0x7fc00000u;
 }
 
 // Nearest, ties to even, saturating to +-448; NaN gives 0x7f, -0 gives 0x80.

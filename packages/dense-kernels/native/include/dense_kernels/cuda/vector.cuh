@@ -46,6 +46,21 @@ __device__ __forceinline__ uint4 load16_streaming(const void* from) {
   return r;
 }
 
+// Four bytes, any alignment: `aligned` says whether `from` is a multiple of 4.
+__device__ __forceinline__ uint32_t load_bytes4(const uint8_t* from, bool aligned) {
+  if (aligned) return *reinterpret_cast<const uint32_t*>(from);
+  return from[0] | uint32_t{from[1]} << 8 | uint32_t{from[2]} << 16 | uint32_t{from[3]} << 24;
+}
+
+__device__ __forceinline__ void store_bytes4(uint8_t* to, uint32_t word, bool aligned) {
+  if (aligned) {
+    *reinterpret_cast<uint32_t*>(to) = word;
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 4; ++i) to[i] = static_cast<uint8_t>(word >> (8 * i));
+}
+
 __device__ __forceinline__ void store16(void* to, const uint4& word) {
   *static_cast<uint4*>(to) = word;
 }

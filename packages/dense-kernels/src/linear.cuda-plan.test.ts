@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { limits as small } from '../test/makers/fake-stream.js';
+import { planCudaLinear } from './linear.cuda-plan.js';
+import type { LinearShape } from './linear-shape.js';
+
+const limits = { ...small, processors: 132 };
+const dense: LinearShape = {
+  tokens: 1,
+  in: 6144,
+  out: 6144,
+  weight: 'mxfp8',
+  x: 'bf16',
+  y: 'bf16',
+  isAligned: true,
+};
+
+test('streams weights for few tokens, a warp a slice', () => {
+  const plan = planCudaLinear(dense, limits);
+  expect(plan).toEqual({
+    kernel: 'linear_mxfp8_bf16_bf16_stream',
+    config: { grid: [384, 1], block: [256] },
+    slice: 768,
+    workspaceBytes: 0,
+  });
+  expect(planCudaLinear({ ...dense, out: 1536 }, limits).config.block).toEqual([512]);
+});
+
+test('shares weights in tiles among many tokens, wide ones where they fill the device', () => {
+  const plan = planCudaLinear({ ...dense, tokens: 40 }, limits);
+  expect(plan.kernel).toBe('linear_mxfp8_bf16_bf16_tile');
+  expect(plan.config).toEqual({ grid: [96, 1], block: [256], sharedBytes: 49_152 });
+  const many = planCudaLinear({ ...dense, tokens: 1000, weight: 'bf16' }, limits);
+  expect(many.kernel).toBe('linear_bf16_bf16_bf16_wide');
+  expect(many.config).toEqual({ grid: [48, 8], block: [256], sharedBytes: 131_072 });
+  const little = { ...limits, sharedBytesPerBlockOptIn: 101_376 };
+  const shape = { ...dense, tokens: 1000, weight: 'bf16' } as const;
+  expect(planCudaLinear(shape, little).kernel).toBe('linear_bf16_bf16_bf16_tile');
+});
+
+test('takes the kernel for any alignment where rows do not start at vectors', () => {
+  const plan = planCudaLinear({ ...dense, tokens: 20, isAligned: false }, limits);
+  expect(plan.kernel).toBe('linear_mxfp8_bf16_bf16');
+  expect(plan.config).toEqual({ grid: [384, 3], block: [256] });
+});
+
+test('computes in fp32 where a side is f32', () => {
+  const router = { ...dense, weight: 'f32', out: 128, y: 'f32' } as const;
+  expect(planCudaLinear(router, limits)).toEqual({
+    kernel: 'linear_f32_bf16_f32',
+    config: { grid: [128, 1], block: [96] },
+    slice: 64,
+    workspaceBytes: 0,
+  });
+  const prefill = planCudaLinear({ ...router, tokens: 2048 }, limits);
+  expect(prefill.kernel).toBe('linear_f32_bf16_f32_tile');
+  expect(prefill.config).toEqual({ grid: [2, 32], block: [256] });
+});
+
+test('cuts rows the same way for any number of tokens, in whole units of 64', () => {
+  for (const weight of ['f32', 'bf16', 'mxfp8'] as const) {
+    for (const columns of [1, 32, 96, 544, 1056, 6144, 20_000]) {
+      for (const isAligned of [true, false]) {
+        const slices = [1, 9, 33, 200, 5000].map((tokens) => {
+          const shape = { ...dense, in: columns, weight, tokens, isAligned };
+          const plan = planCudaLinear(shape, limits);
+          const [threads = 0] = plan.config.block as readonly number[];
+          expect(threads).toBeGreaterThan(0);
+          expect(threads).toBeLessThanOrEqual(512);
+          return plan.slice;
+        });
+        expect(new Set(slices).size).toBe(1);
+        expect((slices[0] ?? 1) % 64).toBe(0);
+      }
+    }
+  }
+});
