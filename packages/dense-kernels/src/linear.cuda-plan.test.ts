@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { limits as small } from '../test/makers/fake-stream.js';
 import { planCudaLinear } from './linear.cuda-plan.js';
-import type { LinearShape } from './linear-shape.js';
+import type { LinearShape } from './linear.shape.js';
 
 const limits = { ...small, processors: 132 };
 const dense: LinearShape = {

@@ -1,5 +1,5 @@
 import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
-import type { LinearPlan, LinearShape } from './linear-shape.js';
+import type { LinearPlan, LinearShape } from './linear.shape.js';
 
 const warp = 32;
 const unit = 64; // columns that the kernels step by

@@ -1,6 +1,6 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
 import { planCudaLinear } from './linear.cuda-plan.js';
-import type { LinearPlan, LinearShape } from './linear-shape.js';
+import type { LinearPlan, LinearShape } from './linear.shape.js';
 
 const outputsPerBlock = 16;
 const tokensPerBlock = 64;
