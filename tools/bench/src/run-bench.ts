@@ -1,8 +1,10 @@
 import { open, type Runtime, type Stream } from '@altstream/cuda-runtime';
 import type { BenchCase, BenchRow, PreparedCase } from './bench-case.js';
 import { type Ceiling, copyCeiling } from './ceilings.js';
+import { deviceCopyTBps } from './device-ceiling.js';
 import { watchMachine } from './machine-load.js';
-import { measure } from './measure.js';
+import { measure, type Timing } from './measure.js';
+import { measureGraph } from './measure-graph.js';
 import { report, threadsOf } from './report.js';
 import { runOptions } from './run-options.js';
 
@@ -14,7 +16,10 @@ export interface BenchSetting {
   readonly from: string;
   /** Loads the kernels that the cases use, unless they do so themselves. */
   readonly load?: (runtime: Runtime) => Promise<unknown>;
-  /** Default: the copy bandwidth of as many threads as the backend uses. */
+  /**
+   * On the CPU; default: the copy bandwidth of as many threads as the backend uses. On a GPU it is
+   * always the bandwidth of copies within its memory.
+   */
   readonly ceiling?: Ceiling;
 }
 
@@ -30,12 +35,12 @@ export async function runBench(setting: BenchSetting, cases: readonly BenchCase[
     await setting.load?.(runtime);
     const ceiling = setting.ceiling ?? copyCeiling;
     const isCpu = runtime.backend === 'cpu';
-    const tbps = isCpu ? await ceiling.measure(threadsOf(runtime)) : undefined;
     const stream = runtime.device().createStream({ name: setting.bench });
+    const tbps = await (isCpu ? ceiling.measure(threadsOf(runtime)) : deviceCopyTBps(stream));
     const rows: BenchRow[] = [];
     for (const one of cases) rows.push(await runCase(one, stream, tbps));
     stream.dispose();
-    const ceilings = tbps === undefined ? {} : { [ceiling.name]: tbps };
+    const ceilings = { [isCpu ? ceiling.name : copyCeiling.name]: tbps };
     const { bench, from } = setting;
     const machine = whatElse();
     const { save, out } = options;
@@ -46,7 +51,7 @@ export async function runBench(setting: BenchSetting, cases: readonly BenchCase[
   }
 }
 
-async function runCase(one: BenchCase, stream: Stream, tbps?: number): Promise<BenchRow> {
+async function runCase(one: BenchCase, stream: Stream, tbps: number): Promise<BenchRow> {
   const { run, check, peers } = await one.prepare(stream);
   await run();
   try {
@@ -55,14 +60,20 @@ async function runCase(one: BenchCase, stream: Stream, tbps?: number): Promise<B
     process.stderr.write(`${JSON.stringify(one.case)}: ${String(error)}\n`);
     return { case: one.case, right: false };
   }
-  const timing = await measure(stream, run);
+  const timing = await timingOf(stream, run);
   const others = peers && { peers: await measurePeers(stream, peers) };
   return { case: one.case, ...timing, ...rates(one, timing.us, tbps), ...others, right: true };
 }
 
-function rates({ bytes, flops, tokens }: BenchCase, us: number, tbps?: number): Partial<BenchRow> {
+/** Replays of a graph on a GPU, enqueued calls on the CPU. */
+function timingOf(stream: Stream, run: () => unknown): Promise<Timing> {
+  const isCpu = stream.device.runtime.backend === 'cpu';
+  return isCpu ? measure(stream, run) : measureGraph(stream, run);
+}
+
+function rates({ bytes, flops, tokens }: BenchCase, us: number, tbps: number): Partial<BenchRow> {
   return {
-    ...(bytes && tbps && { floorUs: bytes / tbps / 1e6 }),
+    ...(bytes && { floorUs: bytes / tbps / 1e6 }),
     ...(bytes && { gbps: bytes / us / 1e3 }),
     ...(flops && { gflops: flops / us / 1e3 }),
     ...(tokens && { tokensPerSecond: (tokens / us) * 1e6 }),
@@ -74,6 +85,6 @@ async function measurePeers(
   peers: NonNullable<PreparedCase['peers']>,
 ): Promise<Readonly<Record<string, number>>> {
   const times: Record<string, number> = {};
-  for (const [name, run] of Object.entries(peers)) times[name] = (await measure(stream, run)).us;
+  for (const [name, run] of Object.entries(peers)) times[name] = (await timingOf(stream, run)).us;
   return times;
 }
