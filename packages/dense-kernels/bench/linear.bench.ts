@@ -1,5 +1,6 @@
 // Linears of MiniMax-M3's sizes. With few tokens the floor is reading the weights once; from a few
-// dozen tokens on it is arithmetic, which the floor does not show.
+// dozen tokens on it is arithmetic, which the floor does not show. On a GPU several copies of the weight
+// are used in turn, so that they come from memory and not from the L2.
 import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
 import { download, f32ToBf16, seededRandom, upload } from '@altstream/cuda-runtime/testing';
@@ -21,6 +22,8 @@ interface Values {
 type Shape = readonly [out: number, columns: number];
 
 const wide = { in: 6144, out: 6144 };
+const rank = { in: 6144, out: 1536 }; // gate and up of a shared expert, one of four ranks
+const onGpu = process.argv.includes('cuda');
 const cases: readonly Values[] = [
   ...[1, 4, 16, 64, 256].map(
     (tokens) => ({ weight: 'mxfp8', x: 'bf16', tokens, ...wide }) as const,
@@ -28,9 +31,23 @@ const cases: readonly Values[] = [
   ...[1, 4, 16, 64, 256].map((tokens) => ({ weight: 'bf16', x: 'bf16', tokens, ...wide }) as const),
   ...[1, 16].map((tokens) => ({ weight: 'mxfp8', x: 'f32', tokens, ...wide }) as const),
   ...[1, 64].map((tokens) => ({ weight: 'f32', x: 'bf16', tokens, in: 6144, out: 128 }) as const),
+  ...(onGpu ? gpuCases() : []),
 ];
 const weightBytes = { mxfp8: 1 + 1 / 32, bf16: 2, f32: 4 };
+const turnedBytes = 512 * 2 ** 20; // of all copies of a weight on a GPU: more than any L2
 const patternBlocks = 8191; // prime, so that rows differ
+
+function gpuCases(): readonly Values[] {
+  const common = { weight: 'mxfp8', x: 'bf16' } as const;
+  return [
+    ...[2, 8, 32, 128, 1024, 4096].map((tokens) => ({ ...common, tokens, ...wide })),
+    ...[1024, 4096].map((tokens) => ({ weight: 'bf16', x: 'bf16', tokens, ...wide }) as const),
+    ...[1, 16, 64].map((tokens) => ({ ...common, tokens, ...rank })),
+    ...[8, 1024].map(
+      (tokens) => ({ ...common, weight: 'f32', tokens, in: 6144, out: 128 }) as const,
+    ),
+  ];
+}
 
 function makeCase(values: Values): BenchCase {
   const { weight, x, tokens, out } = values;
@@ -42,11 +59,16 @@ function makeCase(values: Values): BenchCase {
     prepare: async (stream) => {
       const random = seededRandom(1);
       const activations = roundTo(random.floats(tokens * columns), x);
-      const { weight: stored, exact } = weightOf(stream, weight, [out, columns]);
-      const input = { x: upload(stream, activations, [tokens, columns], x), weight: stored };
+      const { weights, exact } = weightOf(stream, weight, [out, columns]);
+      const placedX = upload(stream, activations, [tokens, columns], x);
       const y = stream.tensor([tokens, out], x);
+      let call = 0;
       return {
-        run: () => void linear(input, { stream, out: y }),
+        run: () => {
+          const stored = weights[call % weights.length];
+          call += 1;
+          if (stored) linear({ x: placedX, weight: stored }, { stream, out: y });
+        },
         check: async () => {
           const got = (await download(stream, y)) as Float32Array;
           const allowed = linearInside(columns) + roundingOf(x);
@@ -62,8 +84,14 @@ function makeCase(values: Values): BenchCase {
   };
 }
 
+interface StoredWeight {
+  readonly data: Tensor;
+  readonly scales?: Tensor;
+}
+
 interface PlacedWeight {
-  readonly weight: { readonly data: Tensor; readonly scales?: Tensor };
+  /** The same weight, on a GPU several times. */
+  readonly weights: readonly StoredWeight[];
   /** The pattern that it repeats. */
   readonly exact: Float64Array | Float32Array;
 }
@@ -85,19 +113,33 @@ function placeWeight(stream: Stream, kind: LinearWeightKind, shape: Shape): Plac
   if (kind === 'mxfp8') {
     const { data, scales } = referenceQuantize(pattern);
     const blocks = [shape[0], shape[1] / 32];
-    return {
-      weight: {
-        data: upload(stream, repeat(data, new Uint8Array(elements)), shape, 'e4m3'),
-        scales: upload(stream, repeat(scales, new Uint8Array(elements / 32)), blocks, 'e8m0'),
-      },
-      exact: referenceDequantize({ data, scales }),
+    const weight = {
+      data: upload(stream, repeat(data, new Uint8Array(elements)), shape, 'e4m3'),
+      scales: upload(stream, repeat(scales, new Uint8Array(elements / 32)), blocks, 'e8m0'),
     };
+    return { weights: copiesOf(stream, weight), exact: referenceDequantize({ data, scales }) };
   }
   const whole =
     kind === 'bf16'
       ? repeat(f32ToBf16(pattern), new Uint16Array(elements))
       : repeat(pattern, new Float32Array(elements));
-  return { weight: { data: upload(stream, whole, shape, kind) }, exact: roundTo(pattern, kind) };
+  const weights = copiesOf(stream, { data: upload(stream, whole, shape, kind) });
+  return { weights, exact: roundTo(pattern, kind) };
+}
+
+function copiesOf(stream: Stream, weight: StoredWeight): readonly StoredWeight[] {
+  if (stream.device.runtime.backend === 'cpu') return [weight];
+  const copy = (tensor: Tensor): Tensor => {
+    const to = stream.tensor(tensor.shape, tensor.dtype);
+    stream.copy(to, tensor);
+    return to;
+  };
+  const more = Math.ceil(turnedBytes / weight.data.bytes) - 1;
+  const copies = Array.from({ length: more }, () => ({
+    data: copy(weight.data),
+    ...(weight.scales && { scales: copy(weight.scales) }),
+  }));
+  return [weight, ...copies];
 }
 
 function repeat<T extends Uint8Array | Uint16Array | Float32Array>(pattern: T, whole: T): T {
