@@ -51,6 +51,9 @@ test('computes in fp32 where a side is f32', () => {
     slice: 64,
     workspaceBytes: 0,
   });
+  const batch = planCudaLinear({ ...router, tokens: 64 }, limits);
+  expect(batch.kernel).toBe('linear_f32_bf16_f32_more');
+  expect(batch.config).toEqual({ grid: [32, 8], block: [96] });
   const prefill = planCudaLinear({ ...router, tokens: 2048 }, limits);
   expect(prefill.kernel).toBe('linear_f32_bf16_f32_tile');
   expect(prefill.config).toEqual({ grid: [2, 32], block: [256] });

@@ -16,26 +16,32 @@ export function planCudaLinear(shape: LinearShape, limits: DeviceLimits): Linear
 
 interface VariantPlan {
   /** What follows the data types in the kernel's name. */
-  readonly variant: '' | '_stream' | '_tile' | '_wide';
+  readonly variant: '' | '_more' | '_stream' | '_tile' | '_wide';
   readonly config: LaunchConfig;
   readonly slice: number;
 }
 
-const fma = { mostSlices: 128, mostThreads: 256, tokens: 4, tile: 64, manyTokens: 256 };
+const fma = { mostSlices: 128, mostThreads: 256, tile: 64, manyTokens: 256 };
+const few = { variant: '', outputs: 1, tokens: 4 } as const; // of a thread
+const more = { variant: '_more', outputs: 4, tokens: 8 } as const;
 
-function planFma({ tokens, in: columns, out }: LinearShape, limits: DeviceLimits): VariantPlan {
+function planFma(shape: LinearShape, limits: DeviceLimits): VariantPlan {
+  const { tokens, in: columns, out, weight, isAligned } = shape;
   const { slice, slices } = sliced(columns, fma.mostSlices);
   const tiles = [Math.ceil(out / fma.tile), Math.ceil(tokens / fma.tile)] as const;
   if (tokens > fma.manyTokens || tiles[0] * tiles[1] >= limits.processors / 2) {
     return { variant: '_tile', config: { grid: tiles, block: [256] }, slice };
   }
+  const isMore = weight === 'f32' && isAligned && tokens > more.tokens;
+  const share = isMore ? more : few;
+  const groups = Math.ceil(out / share.outputs);
   const most = Math.floor(fma.mostThreads / slices);
-  const outputs = Math.min(most, Math.ceil(out / limits.processors));
+  const own = Math.min(most, Math.ceil(groups / limits.processors));
   return {
-    variant: '',
+    variant: share.variant,
     config: {
-      grid: [Math.ceil(out / outputs), Math.ceil(tokens / fma.tokens)],
-      block: [slices * outputs],
+      grid: [Math.ceil(groups / own), Math.ceil(tokens / share.tokens)],
+      block: [slices * own],
     },
     slice,
   };

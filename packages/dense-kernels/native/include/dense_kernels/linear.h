@@ -42,6 +42,10 @@
 /* kernel linear_bf16_f32_bf16_tile LinearParams block=256 cpu=linear_bf16_f32_bf16 */
 /* kernel linear_mxfp8_f32_f32_tile LinearParams block=256 cpu=linear_mxfp8_f32_f32 */
 /* kernel linear_mxfp8_f32_bf16_tile LinearParams block=256 cpu=linear_mxfp8_f32_bf16 */
+/* kernel linear_f32_f32_f32_more LinearParams block=256 cpu=linear_f32_f32_f32 */
+/* kernel linear_f32_f32_bf16_more LinearParams block=256 cpu=linear_f32_f32_bf16 */
+/* kernel linear_f32_bf16_f32_more LinearParams block=256 cpu=linear_f32_bf16_f32 */
+/* kernel linear_f32_bf16_bf16_more LinearParams block=256 cpu=linear_f32_bf16_bf16 */
 typedef struct LinearParams {
   const void* x;      /* r f32|bf16 [tokens, in] rows dense, x_stride apart */
   const void* weight; /* r f32|bf16|e4m3 [out, in] dense */
