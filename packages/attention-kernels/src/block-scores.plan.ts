@@ -1,39 +1,59 @@
-import type { LaunchConfig } from '@altstream/cuda-runtime';
+import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
 
 /** What decides how block scores run. */
 export interface BlockScoresShape {
   /** Tokens of the launch. */
   readonly tokens: number;
   readonly indexHeads: number;
+  readonly indexDim: number;
   /** Columns of the page table: the longest context that one launch must be able to serve. */
   readonly maxPages: number;
   readonly dtype: 'bf16' | 'f32';
+  readonly scoreType: 'max' | 'lse';
+  /** Whether queries and keys begin at multiples of 16 bytes. */
+  readonly isAligned: boolean;
 }
 
 /** How block scores run. */
 export interface BlockScoresPlan {
-  readonly kernel: 'block_scores_bf16' | 'block_scores_f32';
+  readonly kernel: 'block_scores_bf16' | 'block_scores_f32' | 'block_scores_bf16_mma';
   readonly config: LaunchConfig;
   /** Size of the scores. */
   readonly workspaceBytes: number;
+  /** Tokens whose index heads share sixteen rows of a tensor core; 1 without. */
+  readonly tileTokens: number;
 }
 
-// Blocks of the context that one thread block scores; enough work to hide its start.
-const pagesPerBlock = 8;
+// Rows of a tensor core, and blocks of the context that a thread block scores at once.
+const tileRows = 16;
+const warps = 4;
+
+// More tokens than a decode step has: neighbours are probably of one prompt and share keys.
+const mostDecodeTokens = 64;
+
+// Thread blocks for each processor that keep it busy.
+const blocksPerProcessor = 16;
 
 /**
- * A block per token and eight pages. The grid covers the page table, not the context: lengths stay
- * on the device, so that a captured launch is right for every later step.
+ * Thread blocks for the tokens, as many for each as the device can use: each strides over the blocks of
+ * the context. Lengths stay on the device, so that a captured launch is right for every later step.
  */
-export function planBlockScores({
-  tokens,
-  indexHeads,
-  maxPages,
-  dtype,
-}: BlockScoresShape): BlockScoresPlan {
+export function planBlockScores(shape: BlockScoresShape, limits: DeviceLimits): BlockScoresPlan {
+  const { tokens, indexHeads, maxPages, dtype } = shape;
+  const isTiled = limits.sm !== '' && hasTensorCores(shape);
+  const tileTokens = isTiled && tokens > mostDecodeTokens ? Math.floor(tileRows / indexHeads) : 1;
+  const tiles = Math.ceil(tokens / tileTokens);
+  const useful = Math.max(1, Math.ceil((limits.processors * blocksPerProcessor) / tiles));
+  const shares = Math.min(Math.ceil(maxPages / warps), useful, limits.maxGrid[1] ?? 1);
   return {
-    kernel: `block_scores_${dtype}`,
-    config: { grid: [tokens, Math.ceil(maxPages / pagesPerBlock)], block: [128] },
+    kernel: isTiled ? 'block_scores_bf16_mma' : `block_scores_${dtype}`,
+    config: { grid: [tiles, shares], block: [32 * warps] },
     workspaceBytes: tokens * indexHeads * maxPages * Float32Array.BYTES_PER_ELEMENT,
+    tileTokens,
   };
+}
+
+function hasTensorCores({ dtype, scoreType, indexHeads, indexDim, isAligned }: BlockScoresShape) {
+  const isSupported = indexHeads <= tileRows && [32, 64, 128].includes(indexDim);
+  return dtype === 'bf16' && scoreType === 'max' && isSupported && isAligned;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fakeStream, fakeTensor } from '../test/makers/fake-tensor.js';
+import { cpuLimits, fakeStream, fakeTensor, h200Limits } from '../test/makers/fake-tensor.js';
 import { type BlockScoresInput, type BlockScoresOptions, blockScores } from './block-scores.js';
 import { planBlockScores } from './block-scores.plan.js';
 import { ArgumentRangeError, DTypeError, NotLoadedError, ShapeError } from './errors/index.js';
@@ -46,9 +46,28 @@ test('vllm#50856: an fp8 index cache is refused before a kernel sees it', () => 
   expect(() => call(quantised)).toThrow('indexKeys must be bf16, got e4m3');
 });
 
-test('the grid covers the page table, so that a captured launch serves longer contexts', () => {
-  const plan = planBlockScores({ tokens: 2, indexHeads: 4, maxPages: 8192, dtype: 'bf16' });
-  expect(plan.config).toEqual({ grid: [2, 1024], block: [128] });
+const shape = {
+  ...{ tokens: 2, indexHeads: 4, indexDim: 128, maxPages: 8192 },
+  ...({ dtype: 'bf16', scoreType: 'max', isAligned: true } as const),
+};
+
+test('the grid is what the device can use, so that a captured launch serves longer contexts', () => {
+  const plan = planBlockScores(shape, h200Limits);
+  expect(plan.kernel).toBe('block_scores_bf16_mma');
+  expect(plan.config).toEqual({ grid: [2, 1056], block: [128] });
   expect(plan.workspaceBytes).toBe(2 * 4 * 8192 * 4);
-  expect(plan.kernel).toBe('block_scores_bf16');
+  expect(planBlockScores({ ...shape, maxPages: 30 }, h200Limits).config.grid).toEqual([2, 8]);
+});
+
+test('tensor cores take bf16 maxima of usual sizes, several tokens a tile in prefill', () => {
+  const { tileTokens, config } = planBlockScores({ ...shape, tokens: 2048 }, h200Limits);
+  expect({ tileTokens, grid: config.grid }).toEqual({ tileTokens: 4, grid: [512, 5] });
+  const kernelOf = (change: object, limits = h200Limits) =>
+    planBlockScores({ ...shape, ...change }, limits).kernel;
+  expect(kernelOf({ scoreType: 'lse' })).toBe('block_scores_bf16');
+  expect(kernelOf({ indexDim: 96 })).toBe('block_scores_bf16');
+  expect(kernelOf({ indexHeads: 17 })).toBe('block_scores_bf16');
+  expect(kernelOf({ isAligned: false })).toBe('block_scores_bf16');
+  expect(kernelOf({ dtype: 'f32' })).toBe('block_scores_f32');
+  expect(kernelOf({}, cpuLimits)).toBe('block_scores_bf16');
 });

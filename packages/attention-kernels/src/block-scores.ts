@@ -48,7 +48,9 @@ export function blockScores(input: BlockScoresInput, options: BlockScoresOptions
   const { indexHeads, maxPages } = shape;
   const out = options.out ?? allocator.tensor([range.count, indexHeads, maxPages], 'f32', 'scores');
   if (range.count === 0) return out;
-  const plan = planBlockScores({ ...shape, tokens: range.count });
+  const isAligned = [input.indexQ, input.indexKeys].every((x) => x.byteOffset % 16 === 0);
+  const wanted = { ...shape, tokens: range.count, scoreType, isAligned };
+  const plan = planBlockScores(wanted, stream.device.limits);
   stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
     index_q: input.indexQ,
     index_keys: input.indexKeys,
@@ -65,6 +67,7 @@ export function blockScores(input: BlockScoresInput, options: BlockScoresOptions
     sequences: shape.sequences,
     max_pages: maxPages,
     topk_blocks: topkBlocks,
+    tile_tokens: plan.tileTokens,
     log_sum_exp: Number(scoreType === 'lse'),
     scale: shape.indexDim ** -0.5,
   });

@@ -9,7 +9,6 @@ import {
   ShapeError,
 } from './errors/index.js';
 import { pagedAttention } from './paged-attention.js';
-import { planPagedAttention } from './paged-attention.plan.js';
 
 const stream = fakeStream();
 const input: AttentionInput = {
@@ -55,10 +54,4 @@ test('shapes, dtypes, strides and devices are named', () => {
 
 test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('scale %s is refused', (scale) => {
   expect(() => call({}, { scale })).toThrow(ArgumentRangeError);
-});
-
-test('the plan has a block per token and KV head', () => {
-  const plan = planPagedAttention({ tokens: 5, kvHeads: 4, dtype: 'bf16' });
-  expect(plan.kernel).toBe('paged_attention_bf16');
-  expect(plan.config).toEqual({ grid: [5, 4], block: [128] });
 });

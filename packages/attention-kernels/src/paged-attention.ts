@@ -2,12 +2,10 @@ import type { Tensor } from '@altstream/cuda-runtime';
 import {
   type AttentionInput,
   type AttentionOptions,
-  attentionParams,
   checkAttention,
 } from './arguments/attention-input.js';
 import { checksOf } from './arguments/checks.js';
-import { attentionKernel } from './module.js';
-import { planPagedAttention } from './paged-attention.plan.js';
+import { attend } from './attend.js';
 
 /**
  * Causal grouped-query attention over a paged cache. A query at position p attends the keys 0 … p of
@@ -28,8 +26,8 @@ export function pagedAttention(input: AttentionInput, options: AttentionOptions)
   const out =
     options.out ?? allocator.tensor([tokens, heads * headDim], shape.dtype, 'pagedAttention');
   if (tokens === 0) return out;
-  const plan = planPagedAttention(shape);
-  const params = attentionParams(input, shape, out);
-  stream.launch(attentionKernel(stream, plan.kernel), plan.config, params);
+  const mostKeys = shape.maxPages * shape.pageTokens;
+  const operation = 'paged_attention';
+  attend({ operation, input, shape, out, mostKeys, isCausal: true, more: {} }, options);
   return out;
 }

@@ -1,4 +1,4 @@
-import type { LaunchConfig } from '@altstream/cuda-runtime';
+import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
 
 /** What decides how q/k norm and RoPE run. */
 export interface QkNormRopeShape {
@@ -18,11 +18,22 @@ export interface QkNormRopePlan {
 // Four warps, a head each: a head is a few hundred bytes, too little for more than a warp.
 const headsPerBlock = 4;
 
-/** A block per token and four heads; angles are formed per block, not read from a table. */
-export function planQkNormRope({ tokens, allHeads, dtype }: QkNormRopeShape): QkNormRopePlan {
+// Thread blocks for each processor that keep it busy.
+const blocksPerProcessor = 8;
+
+/**
+ * Blocks of four warps, which take a token's heads in turn: as many for a token as the device can use,
+ * since each forms the token's angles. They are not read from a table.
+ */
+export function planQkNormRope(
+  { tokens, allHeads, dtype }: QkNormRopeShape,
+  { processors }: DeviceLimits,
+): QkNormRopePlan {
+  const useful = Math.ceil((processors * blocksPerProcessor) / Math.max(1, tokens));
+  const blocks = Math.min(Math.ceil(allHeads / headsPerBlock), useful);
   return {
     kernel: `qk_norm_rope_${dtype}`,
-    config: { grid: [tokens, Math.ceil(allHeads / headsPerBlock)], block: [headsPerBlock * 32] },
+    config: { grid: [tokens, blocks], block: [headsPerBlock * 32] },
     workspaceBytes: 0,
   };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fakeStream, fakeTensor, foreignTensor } from '../test/makers/fake-tensor.js';
+import { fakeStream, fakeTensor, foreignTensor, h200Limits } from '../test/makers/fake-tensor.js';
 import {
   ArgumentRangeError,
   DeviceError,
@@ -83,11 +83,13 @@ test.each([
   expect(() => call({}, { [name]: value })).toThrow(ArgumentRangeError);
 });
 
-test('the plan has a block per token and four heads', () => {
-  const plan = planQkNormRope({ tokens: 5, allHeads: 73, dtype: 'bf16' });
+test('the plan has a block per token and four heads, fewer when tokens fill the device', () => {
+  const plan = planQkNormRope({ tokens: 5, allHeads: 73, dtype: 'bf16' }, h200Limits);
   expect(plan).toEqual({
     kernel: 'qk_norm_rope_bf16',
     config: { grid: [5, 19], block: [128] },
     workspaceBytes: 0,
   });
+  const many = planQkNormRope({ tokens: 2000, allHeads: 73, dtype: 'bf16' }, h200Limits);
+  expect(many.config.grid).toEqual([2000, 1]);
 });

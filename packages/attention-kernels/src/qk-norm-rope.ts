@@ -66,7 +66,7 @@ export function qkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions): 
     ...(indexQ && indexK && { indexQ: like(indexQ, 'indexQ'), indexK: like(indexK, 'indexK') }),
   };
   if (shape.tokens === 0) return outputs;
-  const plan = planQkNormRope(shape);
+  const plan = planQkNormRope(shape, stream.device.limits);
   stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
     q,
     k,

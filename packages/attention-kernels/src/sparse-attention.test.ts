@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { fakeStream, fakeTensor } from '../test/makers/fake-tensor.js';
 import { DTypeError, NotLoadedError, ShapeError } from './errors/index.js';
 import { type SparseAttentionInput, sparseAttention } from './sparse-attention.js';
-import { planSparseAttention } from './sparse-attention.plan.js';
 
 const stream = fakeStream();
 const input: SparseAttentionInput = {
@@ -35,10 +34,4 @@ test('as many lists as KV heads, with a remedy', () => {
   );
   expect(() => call({ blocks: fakeTensor([2, 3, 0], 'i32') })).toThrow(ShapeError);
   expect(() => call({ blocks: fakeTensor([2, 3, 4], 'i64') })).toThrow(DTypeError);
-});
-
-test('the plan has a block per token and KV head', () => {
-  const plan = planSparseAttention({ tokens: 5, kvHeads: 4, dtype: 'f32' });
-  expect(plan.kernel).toBe('sparse_attention_f32');
-  expect(plan.config).toEqual({ grid: [5, 4], block: [128] });
 });

@@ -2,12 +2,10 @@ import type { ArgumentChecks, Tensor } from '@altstream/cuda-runtime';
 import {
   type AttentionInput,
   type AttentionOptions,
-  attentionParams,
   checkAttention,
 } from './arguments/attention-input.js';
 import { checksOf } from './arguments/checks.js';
-import { attentionKernel } from './module.js';
-import { planSparseAttention } from './sparse-attention.plan.js';
+import { attend } from './attend.js';
 
 /** Tensors of `sparseAttention`. */
 export interface SparseAttentionInput extends AttentionInput {
@@ -33,12 +31,11 @@ export function sparseAttention(input: SparseAttentionInput, options: AttentionO
   const out =
     options.out ?? allocator.tensor([tokens, heads * headDim], shape.dtype, 'sparseAttention');
   if (tokens === 0) return out;
-  const plan = planSparseAttention(shape);
-  stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
-    ...attentionParams(input, shape, out),
-    blocks,
-    topk_blocks: checks.size('blocks', blocks, 2, 'topkBlocks'),
-  });
+  const topkBlocks = checks.size('blocks', blocks, 2, 'topkBlocks');
+  const mostKeys = topkBlocks * shape.pageTokens;
+  const more = { blocks, topk_blocks: topkBlocks };
+  const operation = 'sparse_attention';
+  attend({ operation, input, shape, out, mostKeys, isCausal: false, more }, options);
   return out;
 }
 

@@ -13,7 +13,7 @@ import { freshSeed, seedNote } from './makers/fresh-seed.js';
 import { once } from './makers/once.js';
 import { makePagedBatch, type PagedBatchSpec } from './makers/paged-batch.js';
 import { readNumbers } from './makers/read-numbers.js';
-import { m3, odd, t32 } from './makers/shapes.js';
+import { m3, multiHead, odd, t32 } from './makers/shapes.js';
 import { attentionTolerance } from './makers/tolerances.js';
 import { referenceAttention } from './reference/paged-attention.js';
 
@@ -54,6 +54,13 @@ const chunkCases = [
     chunks: [7],
   },
   { name: 'M3', dtype: 'bf16', ...m3, sequences: [{ context: 140, tokens: 20 }], chunks: [5, 9] },
+  {
+    name: 'more tokens than a decode step',
+    dtype: 'bf16',
+    ...multiHead,
+    sequences: [{ context: 2110, tokens: 90 }],
+    chunks: [3, 70],
+  },
 ] as const;
 
 describeEachBackend(

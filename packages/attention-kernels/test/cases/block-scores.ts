@@ -27,6 +27,15 @@ export const blockScoresCases: readonly BlockScoresCase[] = (['max', 'lse'] as c
         sequences: [{ context: 700, tokens: 5 }],
       },
       {
+        ...{ name: `more tokens than a decode step, ${scoreType}`, dtype: 'bf16', scoreType },
+        ...{ ...t32, indexHeads: 3, indexDim: 64, topkBlocks: 2, padding: 1 },
+        sequences: [
+          { context: 100, tokens: 60 },
+          { context: 40, tokens: 30 },
+        ],
+        interleaved: scoreType === 'lse',
+      },
+      {
         ...{ name: `M3 heads, ${scoreType}`, dtype: 'bf16', scoreType, ...m3, topkBlocks: 2 },
         sequences: [
           { context: 300, tokens: 1 },

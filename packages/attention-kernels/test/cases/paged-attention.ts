@@ -63,5 +63,40 @@ export const pagedAttentionCases: readonly PagedAttentionCase[] = [
     kvHeads: 1,
     sequences: mixed,
   },
+  {
+    name: 'keys of several runs, decode',
+    dtype: 'bf16',
+    ...multiHead,
+    heads: 8,
+    kvHeads: 2,
+    sequences: [
+      { context: 4500, tokens: 2 },
+      { context: 130, tokens: 1 },
+    ],
+    padding: 1,
+  },
+  {
+    name: 'more tokens than a decode step, keys of several runs, a group of 20',
+    dtype: 'bf16',
+    ...multiHead,
+    heads: 20,
+    kvHeads: 1,
+    sequences: [
+      { context: 2150, tokens: 30 },
+      { context: 50, tokens: 37 },
+    ],
+    padding: 3,
+  },
+  {
+    name: 'more tokens than a decode step, interleaved sequences',
+    dtype: 'bf16',
+    ...t128,
+    sequences: [
+      { context: 140, tokens: 40 },
+      { context: 31, tokens: 31 },
+    ],
+    interleaved: true,
+    padding: 1,
+  },
   { name: 'padding rows only', dtype: 'bf16', ...t32, sequences: [], padding: 2 },
 ];

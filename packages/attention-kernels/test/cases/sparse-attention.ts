@@ -1,5 +1,5 @@
 import type { PagedBatchSpec } from '../makers/paged-batch.js';
-import { m3, odd, t32, t128 } from '../makers/shapes.js';
+import { m3, multiHead, odd, t32, t128 } from '../makers/shapes.js';
 
 /** A batch whose tokens attend `topkBlocks` blocks. */
 export interface SparseAttentionCase extends PagedBatchSpec {
@@ -28,6 +28,14 @@ export const sparseAttentionCases: readonly SparseAttentionCase[] = (
     sequences: [
       { context: 10, tokens: 3 },
       { context: 390, tokens: 2 },
+    ],
+  },
+  {
+    ...{ name: `as many keys as a run and more, ${dtype}`, dtype, ...multiHead, topkBlocks: 45 },
+    ...{ heads: 18, kvHeads: 1, indexHeads: 1 },
+    sequences: [
+      { context: 2400, tokens: 2 },
+      { context: 300, tokens: 2 },
     ],
   },
   {

@@ -1,7 +1,30 @@
 // Tensors and a stream without memory: enough for argument checks, which come before any launch.
-import type { DType, Stream, Tensor } from '@altstream/cuda-runtime';
+import type { DeviceLimits, DType, Stream, Tensor } from '@altstream/cuda-runtime';
 
-const device = { name: 'fake device' };
+/** Limits of the fake device, which is a CPU. */
+export const cpuLimits: DeviceLimits = {
+  sm: '',
+  processors: 4,
+  maxThreadsPerBlock: 1024,
+  maxBlock: [1024, 1024, 64],
+  maxGrid: [2 ** 31 - 1, 65_535, 65_535],
+  sharedBytesPerBlock: 49_152,
+  sharedBytesPerBlockOptIn: 49_152,
+  memoryBytes: 2 ** 30,
+  cpuLevel: 'avx2',
+};
+
+/** Limits of an H200. */
+export const h200Limits: DeviceLimits = {
+  ...cpuLimits,
+  sm: '9.0',
+  processors: 132,
+  sharedBytesPerBlockOptIn: 232_448,
+  memoryBytes: 141 * 2 ** 30,
+  cpuLevel: '',
+};
+
+const device = { name: 'fake device', limits: cpuLimits };
 
 /** A tensor of the fake device; contiguous unless strides are given. */
 export function fakeTensor(
@@ -15,6 +38,7 @@ export function fakeTensor(
     shape,
     dtype,
     strides,
+    byteOffset: 0,
     device: options.device ?? device,
     rank: shape.length,
     elements: shape.reduce((a, b) => a * b, 1),

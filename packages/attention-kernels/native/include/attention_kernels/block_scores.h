@@ -6,6 +6,7 @@
 
 /* kernel block_scores_bf16 BlockScoresParams block=128 */
 /* kernel block_scores_f32 BlockScoresParams block=128 */
+/* kernel block_scores_bf16_mma BlockScoresParams block=128 cpu=block_scores_bf16 */
 typedef struct BlockScoresParams {
   const void* index_q;         /* r bf16|f32 [total_tokens, index_heads, index_dim] */
   const void* index_keys;      /* r bf16|f32 [pages, page_tokens, index_dim] */
@@ -24,6 +25,8 @@ typedef struct BlockScoresParams {
   int32_t max_pages;           /* columns of page_table and of scores */
   int32_t topk_blocks;         /* tokens with at most this many candidates need no score */
   int32_t log_sum_exp;         /* 0: the block's largest score; 1: log of the sum of exp */
+  int32_t tile_tokens;         /* block_scores_bf16_mma: tokens that share 16 rows of a tensor core;
+                                  times index_heads at most 16 */
   float scale;                 /* multiplies each q.k; matters for log_sum_exp only */
 } BlockScoresParams;
 

@@ -1,0 +1,21 @@
+// Which blocks of a token are candidates, on the device; as native/cpu/tile_limits.h has it.
+#ifndef ATTENTION_KERNELS_CUDA_DEVICE_BLOCKS_CUH
+#define ATTENTION_KERNELS_CUDA_DEVICE_BLOCKS_CUH
+
+#include <stdint.h>
+
+namespace attention_kernels::cuda {
+
+// Blocks that hold a key for a token at `position`, as far as the page table goes; 0 for padding.
+__device__ __forceinline__ int32_t candidate_blocks(int32_t position, int32_t page_tokens,
+                                                    int32_t max_pages) {
+  if (position < 0) return 0;
+  const int32_t own = position / page_tokens;
+  return own < max_pages ? own + 1 : max_pages;
+}
+
+constexpr float kMinusInfinity = -__builtin_inff();
+
+}  // namespace attention_kernels::cuda
+
+#endif

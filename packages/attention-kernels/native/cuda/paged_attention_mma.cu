@@ -1,0 +1,20 @@
+// Dense causal attention on tensor cores: rows for decode steps, chunks for prefill.
+#include "attention_kernels/paged_attention.h"
+
+#include "device/attend_mma.cuh"
+
+extern "C" __global__ void __launch_bounds__(32)
+    paged_attention_bf16_rows(__grid_constant__ const PagedAttentionParams p) {
+  using namespace attention_kernels::cuda;
+  const Attend a = attend_of(p, nullptr, 0);
+  if (p.head_dim == 128) return attend_rows<128>(a);
+  attend_rows<64>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 1)
+    paged_attention_bf16_chunk(__grid_constant__ const PagedAttentionParams p) {
+  using namespace attention_kernels::cuda;
+  const Attend a = attend_of(p, nullptr, 0);
+  if (p.head_dim == 128) return attend_chunk<128>(a);
+  attend_chunk<64>(a);
+}

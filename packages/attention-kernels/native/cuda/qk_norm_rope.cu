@@ -1,0 +1,169 @@
+// Gemma RMS norm per head and partial rotation of q, k and the index pair on CUDA: a warp per head.
+//
+// A block does heads of one token, so that the angles are formed once for all of its warps; how many
+// blocks share a token is the plan's choice and changes no bit. A head is widened into shared memory,
+// where a lane finds the other half of a pair. Reads and writes each element once.
+#include "attention_kernels/qk_norm_rope.h"
+#include "dense_kernels/cuda/reduce.cuh"
+#include "dense_kernels/cuda/vector.cuh"
+
+namespace attention_kernels::cuda {
+namespace {
+
+using dense_kernels::cuda::Bf16;
+using dense_kernels::cuda::is_aligned;
+using dense_kernels::cuda::kPack;
+using dense_kernels::cuda::kWarp;
+using dense_kernels::cuda::lane_id;
+using dense_kernels::cuda::load_pack;
+using dense_kernels::cuda::Pack;
+using dense_kernels::cuda::store_pack;
+using dense_kernels::cuda::to_f32;
+using dense_kernels::cuda::warp_id;
+using dense_kernels::cuda::warp_sum;
+
+constexpr int kMaxDims = 512;
+constexpr int kWarps = 4;
+
+struct alignas(16) Shared {
+  float x[kWarps][kMaxDims];  // first, so that a head's vectors are aligned
+  float cosines[kMaxDims / 2];
+  float sines[kMaxDims / 2];
+};
+
+// One of the four tensors of the launch.
+struct Heads {
+  const void* in;
+  void* out;
+  const void* weight;
+  int64_t stride;
+  int32_t heads, dims;
+};
+
+// The tensor that holds head `head` of a token, counted over q, k, index q, index k; `head` becomes
+// its number there.
+__device__ __forceinline__ Heads heads_of(const QkNormRopeParams& p, int32_t& head) {
+  if (head < p.heads) return {p.q, p.q_out, p.q_weight, p.q_stride, p.heads, p.head_dim};
+  head -= p.heads;
+  if (head < p.kv_heads) {
+    return {p.k, p.k_out, p.k_weight, p.k_stride, p.kv_heads, p.head_dim};
+  }
+  head -= p.kv_heads;
+  if (head < p.index_heads) {
+    return {p.index_q, p.index_q_out, p.index_q_weight, p.index_q_stride, p.index_heads,
+            p.index_dim};
+  }
+  head -= p.index_heads;
+  return {p.index_k, p.index_k_out, p.index_k_weight, p.index_k_stride, 1, p.index_dim};
+}
+
+// The frequency is rounded to fp32 once, their product once; cosine and sine are those of exactly
+// that number, from the double functions, which reduce any argument correctly.
+__device__ __forceinline__ void fill_rotation(Shared& s, const QkNormRopeParams& p,
+                                              int32_t position) {
+  for (int32_t i = threadIdx.x; i < p.rotary_dim / 2; i += blockDim.x) {
+    const double power = -2.0 * i / p.rotary_dim;
+    const float frequency = static_cast<float>(pow(static_cast<double>(p.theta), power));
+    const float angle = __fmul_rn(static_cast<float>(position), frequency);
+    double sine, cosine;
+    sincos(static_cast<double>(angle), &sine, &cosine);
+    s.cosines[i] = static_cast<float>(cosine);
+    s.sines[i] = static_cast<float>(sine);
+  }
+}
+
+// 1 + w; 1 without a weight, which changes no bit of x.
+__device__ __forceinline__ float gain(const Heads& heads, int32_t d, bool weights_f32) {
+  if (heads.weight == nullptr) return 1.0f;
+  return 1.0f + (weights_f32 ? static_cast<const float*>(heads.weight)[d]
+                             : to_f32(static_cast<const Bf16*>(heads.weight)[d]));
+}
+
+// Dim d of the output: normed, and rotated if it is in the first rotary_dim.
+__device__ __forceinline__ float output(const Shared& s, const float* x, const Heads& heads,
+                                        const QkNormRopeParams& p, float inverse, int32_t d) {
+  const bool f32 = p.weights_f32 != 0;
+  const float own = x[d] * inverse * gain(heads, d, f32);
+  if (d >= p.rotary_dim) return own;
+  const int32_t pairs = p.rotary_dim / 2;
+  const bool is_low = d < pairs;
+  const int32_t other_dim = is_low ? d + pairs : d - pairs;
+  const int32_t pair = is_low ? d : other_dim;
+  const float other = x[other_dim] * inverse * gain(heads, other_dim, f32);
+  const float turned = other * s.sines[pair];
+  return own * s.cosines[pair] + (is_low ? -turned : turned);
+}
+
+template <typename T>
+__device__ __forceinline__ void norm_and_rotate(Shared& s, const Heads& heads,
+                                                const QkNormRopeParams& p, const T* in, T* out,
+                                                bool in_aligned, bool out_aligned) {
+  float* x = s.x[warp_id()];
+  float squares = 0.0f;
+  for (int32_t d = lane_id() * kPack<T>; d < heads.dims; d += kWarp * kPack<T>) {
+    const Pack<T> pack = load_pack(in + d, in_aligned, heads.dims - d);
+#pragma unroll
+    for (int i = 0; i < kPack<T>; ++i) {
+      x[d + i] = pack.value[i];  // zeros behind the head: kMaxDims is whole packs
+      squares += pack.value[i] * pack.value[i];
+    }
+  }
+  const float mean = warp_sum(squares) / static_cast<float>(heads.dims);
+  const float inverse = heads.weight != nullptr ? 1.0f / sqrtf(mean + p.eps) : 1.0f;
+  __syncwarp();
+  for (int32_t d = lane_id() * kPack<T>; d < heads.dims; d += kWarp * kPack<T>) {
+    Pack<T> pack;
+#pragma unroll
+    for (int i = 0; i < kPack<T>; ++i) {
+      pack.value[i] = d + i < heads.dims ? output(s, x, heads, p, inverse, d + i) : 0.0f;
+    }
+    store_pack(out + d, pack, out_aligned, heads.dims - d);
+  }
+  __syncwarp();  // x is the next head's
+}
+
+template <typename T>
+__device__ __forceinline__ void store_zeros(T* out, int32_t dims, bool out_aligned) {
+  const Pack<T> zeros = {};
+  for (int32_t d = lane_id() * kPack<T>; d < dims; d += kWarp * kPack<T>) {
+    store_pack(out + d, zeros, out_aligned, dims - d);
+  }
+}
+
+// Grid: x a token, y a share of its heads.
+template <typename T>
+__device__ __forceinline__ void qk_norm_rope(const QkNormRopeParams& p) {
+  __shared__ Shared s;
+  const int64_t token = blockIdx.x;
+  const int32_t position = p.positions[token];
+  if (position >= 0) fill_rotation(s, p, position);
+  __syncthreads();
+  const bool has_index = p.index_q != nullptr;
+  const int32_t all = p.heads + p.kv_heads + (has_index ? p.index_heads + 1 : 0);
+  for (int32_t i = blockIdx.y * kWarps + warp_id(); i < all; i += gridDim.y * kWarps) {
+    int32_t head = i;
+    const Heads heads = heads_of(p, head);
+    const int64_t dims = heads.dims;
+    const T* in = static_cast<const T*>(heads.in) + token * heads.stride + head * dims;
+    T* out = static_cast<T*>(heads.out) + (token * heads.heads + head) * dims;
+    const bool out_aligned = is_aligned(out);
+    if (position < 0) {
+      store_zeros(out, heads.dims, out_aligned);
+    } else {
+      norm_and_rotate(s, heads, p, in, out, is_aligned(in), out_aligned);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attention_kernels::cuda
+
+extern "C" __global__ void __launch_bounds__(128)
+    qk_norm_rope_bf16(__grid_constant__ const QkNormRopeParams p) {
+  attention_kernels::cuda::qk_norm_rope<attention_kernels::cuda::Bf16>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+    qk_norm_rope_f32(__grid_constant__ const QkNormRopeParams p) {
+  attention_kernels::cuda::qk_norm_rope<float>(p);
+}
