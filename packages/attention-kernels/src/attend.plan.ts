@@ -1,5 +1,4 @@
-// How dense and sparse attention run: which kernel, which cut. They differ in their kernels' names and
-// in that neighbours of dense attention can share keys.
+// What the plans of dense and sparse attention share.
 import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
 
 /** What decides how attention runs. */
@@ -15,9 +14,6 @@ export interface AttendShape {
   readonly isAligned: boolean;
 }
 
-/** The operation, as its kernels are named. */
-export type AttendOperation = 'paged_attention' | 'sparse_attention';
-
 /** How attention runs. */
 export interface AttendPlan {
   readonly kernel: string;
@@ -30,13 +26,8 @@ export interface AttendPlan {
   readonly pieceKeys: number;
 }
 
-/** How the pieces of split rows are joined: a block per row. */
-export function planAttentionCombine({ tokens, heads }: AttendShape): {
-  readonly kernel: 'attention_combine_bf16';
-  readonly config: LaunchConfig;
-} {
-  return { kernel: 'attention_combine_bf16', config: { grid: [tokens, heads], block: [128] } };
-}
+/** The operation, as its kernels are named. */
+export type AttendOperation = 'paged_attention' | 'sparse_attention';
 
 // Rows that a warp has on tensor cores, and heads that a block of the general kernel has.
 const tileRows = 16;
@@ -47,78 +38,39 @@ const stepKeys = 32;
 const pieceKeys = 128;
 const runKeys = 2048;
 
-// More tokens than a decode step has: neighbours are probably of one prompt.
-const mostDecodeTokens = 64;
-const mostChunkTokens = 8;
-
 // Scratch for pieces beyond this is not worth the parallel work that it buys.
 const mostScratchBytes = 64 * 2 ** 20;
 
-/**
- * The kernel and its grid. On the CPU and for sizes without tensor cores a block per token and KV
- * head. On tensor cores a warp has sixteen heads of a token; few of them have their keys cut into
- * pieces that run at the same time, many tokens of dense attention share keys. Cuts are at fixed
- * places and pieces are joined in their order: the plan decides speed, not one bit of the result.
- */
-export function planAttend(
-  operation: AttendOperation,
-  shape: AttendShape,
-  limits: DeviceLimits,
-): AttendPlan {
-  const whole = { workspaceBytes: 0, pieces: 0, pieceKeys: 0 };
-  if (limits.sm === '') return { ...whole, ...planCpu(operation, shape) };
-  if (!hasTensorCores(shape)) return { ...whole, ...planGeneral(operation, shape) };
-  if (operation === 'paged_attention' && shape.tokens > mostDecodeTokens) {
-    return { ...whole, ...planChunk(shape, limits) };
-  }
-  return planRows(operation, shape, limits);
+const whole = { workspaceBytes: 0, pieces: 0, pieceKeys: 0 };
+
+/** Whether tensor cores are there for the shape. */
+export function hasTensorCores(
+  { dtype, headDim, isAligned }: AttendShape,
+  { sm }: DeviceLimits,
+): boolean {
+  return sm !== '' && dtype === 'bf16' && (headDim === 64 || headDim === 128) && isAligned;
 }
 
-function planCpu(operation: AttendOperation, { tokens, kvHeads, dtype }: AttendShape) {
-  return {
-    kernel: `${operation}_${dtype}`,
-    config: { grid: [tokens, kvHeads], block: [128] } as const,
-  };
-}
-
-function hasTensorCores({ dtype, headDim, isAligned }: AttendShape): boolean {
-  return dtype === 'bf16' && (headDim === 64 || headDim === 128) && isAligned;
-}
-
-function planGeneral(
+/** On the CPU a block per token and KV head; on CUDA a warp per query head, any sizes. */
+export function planGeneral(
   operation: AttendOperation,
   { tokens, heads, kvHeads, headDim, dtype }: AttendShape,
-) {
+  { sm }: DeviceLimits,
+): AttendPlan {
+  const kernel = `${operation}_${dtype}`;
+  if (sm === '') return { ...whole, kernel, config: { grid: [tokens, kvHeads], block: [128] } };
   const parts = kvHeads * Math.ceil(heads / kvHeads / generalHeads);
   const floats = stepKeys * (headDim + 1) + generalHeads * headDim;
   const sharedBytes = floats * Float32Array.BYTES_PER_ELEMENT;
-  const config: LaunchConfig = { grid: [tokens, parts], block: [128], sharedBytes };
-  return { kernel: `${operation}_${dtype}`, config };
+  return { ...whole, kernel, config: { grid: [tokens, parts], block: [128], sharedBytes } };
 }
 
-// Bytes of keys and values of a step, and of what a warp puts aside.
-const stepBytes = (headDim: number) => 2 * stepKeys * headDim * 2;
-const asideBytes = (headDim: number) => tileRows * headDim * Float32Array.BYTES_PER_ELEMENT;
-
-const tilesOf = ({ heads, kvHeads }: AttendShape) =>
-  kvHeads * Math.ceil(heads / kvHeads / tileRows);
-
-function planChunk(shape: AttendShape, { sharedBytesPerBlockOptIn }: DeviceLimits) {
-  const { tokens, headDim, mostKeys } = shape;
-  const stages = 3;
-  const aside = asideBytes(headDim) * (mostKeys > runKeys ? 2 : 1);
-  const bytes = (warps: number) => stages * stepBytes(headDim) + warps * aside;
-  let warps = mostChunkTokens;
-  while (warps > 1 && bytes(warps) > sharedBytesPerBlockOptIn) warps /= 2;
-  const config: LaunchConfig = {
-    grid: [Math.ceil(tokens / warps), tilesOf(shape)],
-    block: [32 * warps],
-    sharedBytes: bytes(warps),
-  };
-  return { kernel: 'paged_attention_bf16_chunk', config };
-}
-
-function planRows(
+/**
+ * A warp per token and sixteen heads of a KV head on tensor cores. Few of them have their keys cut
+ * into pieces that run at the same time. Cuts are at fixed places and pieces are joined in their
+ * order: the plan decides speed, not one bit of the result.
+ */
+export function planRows(
   operation: AttendOperation,
   shape: AttendShape,
   limits: DeviceLimits,
@@ -127,18 +79,40 @@ function planRows(
   const tiles = tilesOf(shape);
   const { pieces, keys, workspaceBytes } = planPieces(shape, tokens * tiles, limits);
   const asides = keys === pieceKeys ? 0 : keys === 0 && mostKeys > runKeys ? 2 : 1;
-  const stages = 2;
   return {
     kernel: `${operation}_bf16_rows`,
     config: {
       grid: [tokens, tiles, Math.max(1, pieces)],
       block: [32],
-      sharedBytes: stages * stepBytes(headDim) + asides * asideBytes(headDim),
+      sharedBytes: sharedBytes(headDim, 2, asides),
     },
     workspaceBytes,
     pieces,
     pieceKeys: keys,
   };
+}
+
+/** A warp per token as in `planRows`; as many of them as fit, at most `most`, share their keys. */
+export function planChunk(shape: AttendShape, most: number, limits: DeviceLimits): AttendPlan {
+  const { tokens, headDim, mostKeys } = shape;
+  const bytes = (warps: number) => sharedBytes(headDim, 3, warps * (mostKeys > runKeys ? 2 : 1));
+  let warps = most;
+  while (warps > 1 && bytes(warps) > limits.sharedBytesPerBlockOptIn) warps /= 2;
+  const config: LaunchConfig = {
+    grid: [Math.ceil(tokens / warps), tilesOf(shape)],
+    block: [32 * warps],
+    sharedBytes: bytes(warps),
+  };
+  return { ...whole, kernel: 'paged_attention_bf16_chunk', config };
+}
+
+const tilesOf = ({ heads, kvHeads }: AttendShape) =>
+  kvHeads * Math.ceil(heads / kvHeads / tileRows);
+
+// Keys and values of some steps in bf16, and sixteen rows in fp32 for each time that rows are put
+// aside.
+function sharedBytes(headDim: number, steps: number, asides: number): number {
+  return steps * 2 * stepKeys * headDim * 2 + asides * tileRows * headDim * 4;
 }
 
 // The finest cut whose scratch and grid are reasonable; none when the warps fill the device anyway.
@@ -153,8 +127,9 @@ function planPieces(
     const partBytes = (headDim + 2) * Float32Array.BYTES_PER_ELEMENT;
     const workspaceBytes = tokens * heads * pieces * partBytes;
     const isReasonable = pieces <= mostPieces && workspaceBytes <= mostScratchBytes;
-    if (warps < 2 * processors && pieces > 1 && isReasonable)
+    if (warps < 2 * processors && pieces > 1 && isReasonable) {
       return { pieces, keys, workspaceBytes };
+    }
   }
   return { pieces: 0, keys: 0, workspaceBytes: 0 };
 }

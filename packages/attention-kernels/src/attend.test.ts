@@ -1,63 +1,60 @@
 import { expect, test } from 'vitest';
 import { cpuLimits, h200Limits } from '../test/makers/fake-tensor.js';
-import { type AttendShape, planAttend, planAttentionCombine } from './attend.plan.js';
+import type { AttendShape } from './attend.plan.js';
+import { planPagedAttention } from './paged-attention.plan.js';
+import { planSparseAttention } from './sparse-attention.plan.js';
 
 const m3: AttendShape = {
   ...{ tokens: 1, heads: 64, kvHeads: 4, headDim: 128, mostKeys: 8192 },
   ...({ dtype: 'bf16', isAligned: true } as const),
 };
-const rowBytes = 130 * 4;
 
 test('on the CPU a block per token and KV head, whatever the sizes', () => {
-  const plan = planAttend('paged_attention', { ...m3, tokens: 5 }, cpuLimits);
-  const config = { grid: [5, 4], block: [128] };
-  expect(plan).toEqual({
-    ...{ kernel: 'paged_attention_bf16', config },
+  expect(planPagedAttention({ ...m3, tokens: 5 }, cpuLimits)).toEqual({
+    ...{ kernel: 'paged_attention_bf16', config: { grid: [5, 4], block: [128] } },
     ...{ workspaceBytes: 0, pieces: 0, pieceKeys: 0 },
   });
 });
 
 test('without tensor cores a warp per head', () => {
-  const kernelOf = (change: object) =>
-    planAttend('sparse_attention', { ...m3, ...change }, h200Limits);
-  expect(kernelOf({ dtype: 'f32' })).toMatchObject({
+  const plan = (change: object) => planSparseAttention({ ...m3, ...change }, h200Limits);
+  expect(plan({ dtype: 'f32' })).toMatchObject({
     kernel: 'sparse_attention_f32',
     config: { grid: [1, 16], block: [128], sharedBytes: (32 * 129 + 4 * 128) * 4 },
     pieces: 0,
   });
-  expect(kernelOf({ headDim: 96 }).kernel).toBe('sparse_attention_bf16');
-  expect(kernelOf({ isAligned: false }).kernel).toBe('sparse_attention_bf16');
-  expect(kernelOf({ heads: 12, headDim: 32 }).config.grid).toEqual([1, 4]);
+  expect(plan({ headDim: 96 }).kernel).toBe('sparse_attention_bf16');
+  expect(plan({ isAligned: false }).kernel).toBe('sparse_attention_bf16');
+  expect(plan({ heads: 12, headDim: 32 }).config.grid).toEqual([1, 4]);
 });
 
 test('a decode step splits its rows into pieces that run at the same time', () => {
-  const plan = planAttend('paged_attention', m3, h200Limits);
-  expect(plan).toEqual({
+  expect(planPagedAttention(m3, h200Limits)).toEqual({
     kernel: 'paged_attention_bf16_rows',
     config: { grid: [1, 4, 64], block: [32], sharedBytes: 32 * 1024 },
-    ...{ workspaceBytes: 64 * 64 * rowBytes, pieces: 64, pieceKeys: 128 },
+    ...{ workspaceBytes: 64 * 64 * 130 * 4, pieces: 64, pieceKeys: 128 },
   });
-  expect(planAttentionCombine(m3).config.grid).toEqual([1, 64]);
 });
 
 test('long contexts have larger pieces; rows that fill the device are not split', () => {
-  const long = planAttend('paged_attention', { ...m3, mostKeys: 2 ** 20 }, h200Limits);
+  const long = planPagedAttention({ ...m3, mostKeys: 2 ** 20 }, h200Limits);
   expect(long).toMatchObject({ pieces: 512, pieceKeys: 2048 });
   expect(long.config).toMatchObject({ grid: [1, 4, 512], sharedBytes: 40 * 1024 });
-  const many = planAttend('sparse_attention', { ...m3, tokens: 100, mostKeys: 2048 }, h200Limits);
+  const many = planSparseAttention({ ...m3, tokens: 100, mostKeys: 2048 }, h200Limits);
   expect(many).toMatchObject({ pieces: 0, pieceKeys: 0, workspaceBytes: 0 });
   expect(many.config).toMatchObject({ grid: [100, 4, 1], sharedBytes: 40 * 1024 });
-  const longer = planAttend('sparse_attention', { ...m3, tokens: 100 }, h200Limits);
+  const longer = planSparseAttention({ ...m3, tokens: 100 }, h200Limits);
   expect(longer.config.sharedBytes).toBe(48 * 1024);
 });
 
 test('prefill shares keys between as many tokens as shared memory has room for', () => {
   const chunk = { ...m3, tokens: 2000 };
-  expect(planAttend('paged_attention', chunk, h200Limits)).toMatchObject({
+  expect(planPagedAttention(chunk, h200Limits)).toMatchObject({
     kernel: 'paged_attention_bf16_chunk',
     config: { grid: [250, 4], block: [256], sharedBytes: 176 * 1024 },
     pieces: 0,
   });
   const a100 = { ...h200Limits, sharedBytesPerBlockOptIn: 166_912 };
-  expect(planAttend('paged_attention', chunk, a100).config.block).toEqual([128]);
+  expect(planPagedAttention(chunk, a100).config.block).toEqual([128]);
+  expect(planSparseAttention(chunk, h200Limits).kernel).toBe('sparse_attention_bf16_rows');
 });

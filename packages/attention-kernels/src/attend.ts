@@ -5,17 +5,12 @@ import {
   type AttentionShape,
   attentionParams,
 } from './arguments/attention-input.js';
-import {
-  type AttendOperation,
-  type AttendShape,
-  planAttend,
-  planAttentionCombine,
-} from './attend.plan.js';
+import type { AttendPlan, AttendShape } from './attend.plan.js';
+import { attentionCombine } from './attention-combine.js';
 import { attentionKernel } from './module.js';
 
 /** A checked call. */
 export interface AttendCall {
-  readonly operation: AttendOperation;
   readonly input: AttentionInput;
   readonly shape: AttentionShape;
   readonly out: Tensor;
@@ -27,47 +22,36 @@ export interface AttendCall {
   readonly more: Readonly<Record<string, Tensor | number>>;
 }
 
-/**
- * Enqueues the kernel and, where rows are split, the one that joins their pieces. `limits` are the
- * device's unless a test wants another cut.
- */
-export function attend(
-  call: AttendCall,
-  { stream, allocator = stream }: OperationOptions,
-  limits = stream.device.limits,
-): void {
-  const { input, out, mostKeys } = call;
+/** What the call's plan is made from. */
+export function attendShape({ input, shape, out, mostKeys }: AttendCall): AttendShape {
   const tensors = [input.q, input.kCache, input.vCache, out];
-  const isAligned = tensors.every(({ byteOffset }) => byteOffset % 16 === 0);
-  const shape: AttendShape = { ...call.shape, mostKeys, isAligned };
-  const plan = planAttend(call.operation, shape, limits);
-  const { pieces, pieceKeys } = plan;
-  const params = { ...attentionParams(input, call.shape, out), ...call.more, pieces };
+  return { ...shape, mostKeys, isAligned: tensors.every((x) => x.byteOffset % 16 === 0) };
+}
+
+/** Enqueues the kernel and, where rows are split, the one that joins their pieces. */
+export function attend(
+  { input, shape, out, mostKeys, isCausal, more }: AttendCall,
+  { kernel, config, pieces, pieceKeys }: AttendPlan,
+  { stream, allocator = stream }: OperationOptions,
+): void {
   const launch = (partials: Tensor | null) => {
-    const kernel = attentionKernel(stream, plan.kernel);
-    stream.launch(kernel, plan.config, { ...params, partials, piece_keys: pieceKeys });
+    const params = { ...attentionParams(input, shape, out), ...more, partials };
+    stream.launch(attentionKernel(stream, kernel), config, {
+      ...params,
+      pieces,
+      piece_keys: pieceKeys,
+    });
   };
   if (pieces === 0) {
     launch(null);
     return;
   }
   withScratch(allocator, (scratch) => {
-    const { tokens, heads, headDim, scale } = call.shape;
+    const { tokens, heads, headDim, scale } = shape;
     const partials = scratch.tensor([tokens, heads, pieces, headDim + 2], 'f32', 'partials');
     launch(partials);
-    const combine = planAttentionCombine(shape);
-    stream.launch(attentionKernel(stream, combine.kernel), combine.config, {
-      partials,
-      positions: input.positions,
-      out,
-      most_keys: mostKeys,
-      tokens,
-      heads,
-      head_dim: headDim,
-      pieces,
-      piece_keys: pieceKeys,
-      is_causal: Number(call.isCausal),
-      scale,
-    });
+    const { positions } = input;
+    const options = { stream, pieceKeys, mostKeys, isCausal, scale };
+    attentionCombine({ partials, positions, out }, options);
   });
 }

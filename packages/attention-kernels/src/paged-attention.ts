@@ -5,7 +5,8 @@ import {
   checkAttention,
 } from './arguments/attention-input.js';
 import { checksOf } from './arguments/checks.js';
-import { attend } from './attend.js';
+import { attend, attendShape } from './attend.js';
+import { planPagedAttention } from './paged-attention.plan.js';
 
 /**
  * Causal grouped-query attention over a paged cache. A query at position p attends the keys 0 … p of
@@ -27,7 +28,7 @@ export function pagedAttention(input: AttentionInput, options: AttentionOptions)
     options.out ?? allocator.tensor([tokens, heads * headDim], shape.dtype, 'pagedAttention');
   if (tokens === 0) return out;
   const mostKeys = shape.maxPages * shape.pageTokens;
-  const operation = 'paged_attention';
-  attend({ operation, input, shape, out, mostKeys, isCausal: true, more: {} }, options);
+  const call = { input, shape, out, mostKeys, isCausal: true, more: {} };
+  attend(call, planPagedAttention(attendShape(call), stream.device.limits), options);
   return out;
 }

@@ -5,7 +5,8 @@ import {
   checkAttention,
 } from './arguments/attention-input.js';
 import { checksOf } from './arguments/checks.js';
-import { attend } from './attend.js';
+import { attend, attendShape } from './attend.js';
+import { planSparseAttention } from './sparse-attention.plan.js';
 
 /** Tensors of `sparseAttention`. */
 export interface SparseAttentionInput extends AttentionInput {
@@ -34,8 +35,8 @@ export function sparseAttention(input: SparseAttentionInput, options: AttentionO
   const topkBlocks = checks.size('blocks', blocks, 2, 'topkBlocks');
   const mostKeys = topkBlocks * shape.pageTokens;
   const more = { blocks, topk_blocks: topkBlocks };
-  const operation = 'sparse_attention';
-  attend({ operation, input, shape, out, mostKeys, isCausal: false, more }, options);
+  const call = { input, shape, out, mostKeys, isCausal: false, more };
+  attend(call, planSparseAttention(attendShape(call), stream.device.limits), options);
   return out;
 }
 

@@ -1,0 +1,21 @@
+/** Pieces of split rows. */
+export interface AttentionCombineCase {
+  readonly name: string;
+  readonly positions: readonly number[];
+  readonly heads: number;
+  readonly headDim: number;
+  readonly pieceKeys: number;
+  readonly mostKeys: number;
+  readonly isCausal: boolean;
+}
+
+const positions = [0, 127, 128, 4999, 5000, -1, 9999];
+const shape = { positions, heads: 3, headDim: 64, mostKeys: 5001 };
+
+/** Rows of one piece, of several runs and of none; positions at the borders and behind the end. */
+export const attentionCombineCases: readonly AttentionCombineCase[] = [
+  { ...shape, name: 'pieces of 128, to the position', pieceKeys: 128, isCausal: true },
+  { ...shape, name: 'pieces of 128, all', pieceKeys: 128, isCausal: false, headDim: 128 },
+  { ...shape, name: 'pieces of 2048, to the position', pieceKeys: 2048, isCausal: true },
+  { ...shape, name: 'more dims than threads', pieceKeys: 2048, isCausal: false, headDim: 200 },
+];
