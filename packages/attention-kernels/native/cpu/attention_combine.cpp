@@ -6,7 +6,7 @@
 
 #include "cuda_runtime/abi.h"
 #include "dense_kernels/bf16.h"
-#include "tile_limits.h"
+#include "vector/tile_limits.h"
 
 namespace attention_kernels {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "best_blocks.h"
 #include "cuda_runtime/abi.h"
-#include "tile_limits.h"
+#include "vector/tile_limits.h"
 
 namespace attention_kernels {
 namespace {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "best_blocks.h"
-#include "tile_limits.h"
+#include "vector/tile_limits.h"
 
 namespace attention_kernels {
 namespace {

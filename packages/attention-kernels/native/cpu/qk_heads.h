@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "tile_limits.h"
+#include "vector/tile_limits.h"
 
 namespace attention_kernels {
 

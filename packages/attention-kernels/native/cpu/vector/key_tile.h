@@ -3,7 +3,7 @@
 #ifndef ATTENTION_KERNELS_VECTOR_KEY_TILE_H
 #define ATTENTION_KERNELS_VECTOR_KEY_TILE_H
 
-#include "../tile_limits.h"
+#include "tile_limits.h"
 
 namespace attention_kernels {
 namespace {

@@ -1,4 +1,4 @@
-// Which blocks of a token are candidates, on the device; as native/cpu/tile_limits.h has it.
+// Which blocks of a token are candidates, on the device; as native/cpu/vector/tile_limits.h has it.
 #ifndef ATTENTION_KERNELS_CUDA_DEVICE_BLOCKS_CUH
 #define ATTENTION_KERNELS_CUDA_DEVICE_BLOCKS_CUH
 
