@@ -38,6 +38,9 @@ const stepKeys = 32;
 const pieceKeys = 128;
 const runKeys = 2048;
 
+// Steps of keys that are on their way while one is worked on, that one included.
+const stagedSteps = 3;
+
 // Scratch for pieces beyond this is not worth the parallel work that it buys.
 const mostScratchBytes = 64 * 2 ** 20;
 
@@ -84,7 +87,7 @@ export function planRows(
     config: {
       grid: [tokens, tiles, Math.max(1, pieces)],
       block: [32],
-      sharedBytes: sharedBytes(headDim, 2, asides),
+      sharedBytes: sharedBytes(headDim, asides),
     },
     workspaceBytes,
     pieces,
@@ -95,7 +98,7 @@ export function planRows(
 /** A warp per token as in `planRows`; as many of them as fit, at most `most`, share their keys. */
 export function planChunk(shape: AttendShape, most: number, limits: DeviceLimits): AttendPlan {
   const { tokens, headDim, mostKeys } = shape;
-  const bytes = (warps: number) => sharedBytes(headDim, 3, warps * (mostKeys > runKeys ? 2 : 1));
+  const bytes = (warps: number) => sharedBytes(headDim, warps * (mostKeys > runKeys ? 2 : 1));
   let warps = most;
   while (warps > 1 && bytes(warps) > limits.sharedBytesPerBlockOptIn) warps /= 2;
   const config: LaunchConfig = {
@@ -109,10 +112,10 @@ export function planChunk(shape: AttendShape, most: number, limits: DeviceLimits
 const tilesOf = ({ heads, kvHeads }: AttendShape) =>
   kvHeads * Math.ceil(heads / kvHeads / tileRows);
 
-// Keys and values of some steps in bf16, and sixteen rows in fp32 for each time that rows are put
-// aside.
-function sharedBytes(headDim: number, steps: number, asides: number): number {
-  return steps * 2 * stepKeys * headDim * 2 + asides * tileRows * headDim * 4;
+// Keys and values of the steps on their way in bf16, and sixteen rows in fp32 for each time that rows
+// are put aside.
+function sharedBytes(headDim: number, asides: number): number {
+  return stagedSteps * 2 * stepKeys * headDim * 2 + asides * tileRows * headDim * 4;
 }
 
 // The finest cut whose scratch and grid are reasonable; none when the warps fill the device anyway.

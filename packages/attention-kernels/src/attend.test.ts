@@ -31,7 +31,7 @@ test('without tensor cores a warp per head', () => {
 test('a decode step splits its rows into pieces that run at the same time', () => {
   expect(planPagedAttention(m3, h200Limits)).toEqual({
     kernel: 'paged_attention_bf16_rows',
-    config: { grid: [1, 4, 64], block: [32], sharedBytes: 32 * 1024 },
+    config: { grid: [1, 4, 64], block: [32], sharedBytes: 48 * 1024 },
     ...{ workspaceBytes: 64 * 64 * 130 * 4, pieces: 64, pieceKeys: 128 },
   });
 });
@@ -39,12 +39,12 @@ test('a decode step splits its rows into pieces that run at the same time', () =
 test('long contexts have larger pieces; rows that fill the device are not split', () => {
   const long = planPagedAttention({ ...m3, mostKeys: 2 ** 20 }, h200Limits);
   expect(long).toMatchObject({ pieces: 512, pieceKeys: 2048 });
-  expect(long.config).toMatchObject({ grid: [1, 4, 512], sharedBytes: 40 * 1024 });
+  expect(long.config).toMatchObject({ grid: [1, 4, 512], sharedBytes: 56 * 1024 });
   const many = planSparseAttention({ ...m3, tokens: 100, mostKeys: 2048 }, h200Limits);
   expect(many).toMatchObject({ pieces: 0, pieceKeys: 0, workspaceBytes: 0 });
-  expect(many.config).toMatchObject({ grid: [100, 4, 1], sharedBytes: 40 * 1024 });
+  expect(many.config).toMatchObject({ grid: [100, 4, 1], sharedBytes: 56 * 1024 });
   const longer = planSparseAttention({ ...m3, tokens: 100 }, h200Limits);
-  expect(longer.config.sharedBytes).toBe(48 * 1024);
+  expect(longer.config.sharedBytes).toBe(64 * 1024);
 });
 
 test('prefill shares keys between as many tokens as shared memory has room for', () => {

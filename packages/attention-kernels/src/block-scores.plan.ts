@@ -24,9 +24,9 @@ export interface BlockScoresPlan {
   readonly tileTokens: number;
 }
 
-// Rows of a tensor core, and blocks of the context that a thread block scores at once.
+// Rows of a tensor core, and warps of a thread block, each with blocks of the context of its own.
 const tileRows = 16;
-const warps = 4;
+const mostWarps = 4;
 
 // More tokens than a decode step has: neighbours are probably of one prompt and share keys.
 const mostDecodeTokens = 64;
@@ -36,7 +36,7 @@ const blocksPerProcessor = 16;
 
 /**
  * Thread blocks for the tokens, as many for each as the device can use: each strides over the blocks of
- * the context. Lengths stay on the device, so that a captured launch is right for every later step.
+ * the context. Little work goes to as many processors as possible, a warp each. Lengths stay on the device, so that a captured launch is right for every later step.
  */
 export function planBlockScores(shape: BlockScoresShape, limits: DeviceLimits): BlockScoresPlan {
   const { tokens, indexHeads, maxPages, dtype } = shape;
@@ -44,6 +44,7 @@ export function planBlockScores(shape: BlockScoresShape, limits: DeviceLimits): 
   const tileTokens = isTiled && tokens > mostDecodeTokens ? Math.floor(tileRows / indexHeads) : 1;
   const tiles = Math.ceil(tokens / tileTokens);
   const useful = Math.max(1, Math.ceil((limits.processors * blocksPerProcessor) / tiles));
+  const warps = tiles * maxPages <= limits.processors * blocksPerProcessor ? 1 : mostWarps;
   const shares = Math.min(Math.ceil(maxPages / warps), useful, limits.maxGrid[1] ?? 1);
   return {
     kernel: isTiled ? 'block_scores_bf16_mma' : `block_scores_${dtype}`,

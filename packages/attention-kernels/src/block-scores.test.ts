@@ -56,7 +56,10 @@ test('the grid is what the device can use, so that a captured launch serves long
   expect(plan.kernel).toBe('block_scores_bf16_mma');
   expect(plan.config).toEqual({ grid: [2, 1056], block: [128] });
   expect(plan.workspaceBytes).toBe(2 * 4 * 8192 * 4);
-  expect(planBlockScores({ ...shape, maxPages: 30 }, h200Limits).config.grid).toEqual([2, 8]);
+  expect(planBlockScores({ ...shape, maxPages: 30 }, h200Limits).config).toEqual({
+    grid: [2, 30],
+    block: [32],
+  });
 });
 
 test('tensor cores take bf16 maxima of usual sizes, several tokens a tile in prefill', () => {

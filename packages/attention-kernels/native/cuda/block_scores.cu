@@ -19,11 +19,8 @@ using dense_kernels::cuda::lane_id;
 using dense_kernels::cuda::load_pack;
 using dense_kernels::cuda::Pack;
 using dense_kernels::cuda::rows_are_aligned;
-using dense_kernels::cuda::warp_id;
 using dense_kernels::cuda::warp_max;
 using dense_kernels::cuda::warp_sum;
-
-constexpr int kWarps = 4;
 
 // q . k in eight sums, joined in a tree.
 template <typename T>
@@ -83,8 +80,8 @@ __device__ __forceinline__ void block_scores(const BlockScoresParams& p) {
   const T* cache = static_cast<const T*>(p.index_keys);
   const bool aligned = rows_are_aligned(q, p.index_dim) && rows_are_aligned(cache, p.index_dim);
   float* scores = p.scores + static_cast<int64_t>(blockIdx.x) * p.index_heads * p.max_pages;
-  for (int32_t block = blockIdx.y * kWarps + warp_id(); block < candidates;
-       block += gridDim.y * kWarps) {
+  for (int32_t block = first_block(); block < candidates;
+       block += block_stride()) {
     const int64_t page = is_known ? p.page_table[sequence * p.max_pages + block] : -1;
     const int64_t visible = position + 1 - static_cast<int64_t>(block) * p.page_tokens;
     const int32_t count = static_cast<int32_t>(min(visible, static_cast<int64_t>(p.page_tokens)));

@@ -22,10 +22,8 @@ using dense_kernels::cuda::lane_id;
 using dense_kernels::cuda::load16;
 using dense_kernels::cuda::Max;
 using dense_kernels::cuda::mma_bf16;
-using dense_kernels::cuda::warp_id;
 using dense_kernels::cuda::warp_reduce;
 
-constexpr int kWarps = 4;
 constexpr int kChunkDims = 32;  // dims that one load of four lanes covers
 constexpr int kKeys = 32;       // keys scored at once, in four groups of eight
 constexpr int kGroups = kKeys / 8;
@@ -130,8 +128,8 @@ __device__ __forceinline__ void score_run(const BlockScoresParams& p, int32_t be
   }
   const int64_t sequence = p.sequence_ids[p.first_token + begin];
   const bool is_known = sequence >= 0 && sequence < p.sequences;
-  for (int32_t block = blockIdx.y * kWarps + warp_id(); block < most;
-       block += gridDim.y * kWarps) {
+  for (int32_t block = first_block(); block < most;
+       block += block_stride()) {
     const int64_t page = is_known ? p.page_table[sequence * p.max_pages + block] : -1;
     float largest[2] = {kMinusInfinity, kMinusInfinity};
     if (page >= 0 && page < p.pages) {

@@ -262,11 +262,11 @@ __device__ __forceinline__ int64_t most_places(const Attend& a) {
 }
 
 // Grid: x a token, y sixteen of its query heads, z a piece of its keys; one warp a block. Shared
-// memory: Steps<kDims, 2, true>::kWords, and what is put aside (src/attend.plan.ts).
+// memory: Steps<kDims, 3, true>::kWords, and what is put aside (src/attend.plan.ts).
 template <int kDims>
 __device__ __forceinline__ void attend_rows(const Attend& a) {
   extern __shared__ uint4 shared[];
-  using Loads = Steps<kDims, 2, true>;
+  using Loads = Steps<kDims, 3, true>;
   const Unit unit = unit_of(a, blockIdx.x, blockIdx.y);
   const int32_t position = a.positions[unit.token];
   // Which pieces exist, attention_combine knows from the position alone.

@@ -14,6 +14,14 @@ __device__ __forceinline__ int32_t candidate_blocks(int32_t position, int32_t pa
   return own < max_pages ? own + 1 : max_pages;
 }
 
+// Which blocks of the context a warp scores, if grid y and the warps of a block share them.
+__device__ __forceinline__ int32_t first_block() {
+  return static_cast<int32_t>(blockIdx.y * (blockDim.x / 32) + threadIdx.x / 32);
+}
+__device__ __forceinline__ int32_t block_stride() {
+  return static_cast<int32_t>(gridDim.y * (blockDim.x / 32));
+}
+
 constexpr float kMinusInfinity = -__builtin_inff();
 
 }  // namespace attention_kernels::cuda
