@@ -29,6 +29,7 @@ export { type KvWriteInput, kvWrite } from './kv-write.js';
 export { loadAttentionKernels } from './module.js';
 export { pagedAttention } from './paged-attention.js';
 export {
+  type QkNormRopeCache,
   type QkNormRopeInput,
   type QkNormRopeOptions,
   type QkNormRopeResult,

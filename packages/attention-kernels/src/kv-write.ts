@@ -1,4 +1,4 @@
-import type { Stream, Tensor } from '@altstream/cuda-runtime';
+import type { ArgumentChecks, Stream, Tensor } from '@altstream/cuda-runtime';
 import { activationDTypes, checksOf } from './arguments/checks.js';
 import { planKvWrite } from './kv-write.plan.js';
 import { attentionKernel } from './module.js';
@@ -30,7 +30,7 @@ export interface KvWriteInput {
  */
 export function kvWrite(input: KvWriteInput, { stream }: { readonly stream: Stream }): void {
   const { k, v, indexK, slots, kCache, vCache, indexKeys } = input;
-  const shape = checkKvWrite(input, stream);
+  const shape = checkKvWrite(checksOf('kvWrite', stream), input);
   if (shape.tokens === 0 || shape.cacheSlots === 0) return;
   const plan = planKvWrite(shape);
   stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
@@ -51,9 +51,13 @@ export function kvWrite(input: KvWriteInput, { stream }: { readonly stream: Stre
   });
 }
 
-function checkKvWrite(input: KvWriteInput, stream: Stream) {
+/**
+ * Checks what is written and where, for any operation that writes the cache.
+ *
+ * @throws ShapeError, DTypeError, ArgumentRangeError, DeviceError
+ */
+export function checkKvWrite(checks: ArgumentChecks, input: KvWriteInput) {
   const { k, v, indexK, slots, kCache, vCache, indexKeys } = input;
-  const checks = checksOf('kvWrite', stream);
   const dtypes = [k.dtype];
   checks.tensor('k', k, {
     dtypes: activationDTypes,

@@ -93,3 +93,20 @@ test('the plan has a block per token and four heads, fewer when tokens fill the 
   const many = planQkNormRope({ tokens: 2000, allHeads: 73, dtype: 'bf16' }, h200Limits);
   expect(many.config.grid).toEqual([2000, 1]);
 });
+
+test('a cache is checked as kvWrite checks it, under the name of this operation', () => {
+  const cache = {
+    v: fakeTensor([3, 2, 32], 'bf16'),
+    slots: fakeTensor([3], 'i32'),
+    kCache: fakeTensor([9, 8, 2, 32], 'bf16'),
+    vCache: fakeTensor([9, 8, 2, 32], 'bf16'),
+    indexKeys: fakeTensor([9, 8, 32], 'bf16'),
+  };
+  expect(() => call({}, { cache })).toThrow(NotLoadedError);
+  const without = { ...cache, indexKeys: undefined };
+  expect(() => call({}, { cache: without })).toThrow('qkNormRope: indexKeys is missing');
+  const narrow = { ...cache, kCache: fakeTensor([9, 8, 2, 16], 'bf16') };
+  expect(() => call({}, { cache: narrow })).toThrow(
+    'qkNormRope: kCache must have shape [pages, pageTokens, 2, 32], got [9, 8, 2, 16]',
+  );
+});

@@ -1,5 +1,6 @@
 import type { ArgumentChecks, OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { activationDTypes, checksOf, maxHeadDim } from './arguments/checks.js';
+import { checkKvWrite } from './kv-write.js';
 import { attentionKernel } from './module.js';
 import { planQkNormRope } from './qk-norm-rope.plan.js';
 
@@ -25,6 +26,20 @@ export interface QkNormRopeInput {
   readonly positions: Tensor;
 }
 
+/** The cache that `qkNormRope` also writes, as `kvWrite` would write its results. */
+export interface QkNormRopeCache {
+  /** As k; goes to the cache as it is. */
+  readonly v: Tensor;
+  /** i32 [tokens], page · pageTokens + offset; −1 or outside the cache: the token is skipped. */
+  readonly slots: Tensor;
+  /** [pages, pageTokens, kvHeads, headDim], dtype of k; written. */
+  readonly kCache: Tensor;
+  /** As kCache; written. */
+  readonly vCache: Tensor;
+  /** [pages, pageTokens, indexDim], dtype of k; written. With an index pair, or not at all. */
+  readonly indexKeys?: Tensor | undefined;
+}
+
 /** Numbers of `qkNormRope`. */
 export interface QkNormRopeOptions extends OperationOptions {
   /** Even; first dims of every head that are rotated; 0 = none. */
@@ -33,6 +48,8 @@ export interface QkNormRopeOptions extends OperationOptions {
   readonly theta: number;
   /** Added to the mean square; default 1e-6. */
   readonly eps?: number;
+  /** Written in the same launch; default: nothing is. Two tokens must not name the same slot. */
+  readonly cache?: QkNormRopeCache | undefined;
 }
 
 /** Outputs of `qkNormRope`: contiguous, shapes and dtype of the inputs. */
@@ -50,13 +67,14 @@ export interface QkNormRopeResult {
  *     θ = position · theta^(−2i / rotaryDim)                  both factors and the product in fp32
  *     o[i] = n[i] cos θ − n[i + r/2] sin θ,  o[i + r/2] = n[i + r/2] cos θ + n[i] sin θ
  *
- * fp32 inside, one rounding at the output. One launch for q, k and the index pair.
+ * fp32 inside, one rounding at the output. One launch for q, k and the index pair, and for their cache
+ * if there is one.
  *
  * @throws ShapeError, DTypeError, ArgumentRangeError, DeviceError, NotLoadedError
  * @see docs/qk-norm-rope.md
  */
 export function qkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions): QkNormRopeResult {
-  const { stream, allocator = stream, rotaryDim, theta, eps = 1e-6 } = options;
+  const { stream, allocator = stream, rotaryDim, theta, eps = 1e-6, cache } = options;
   const shape = checkQkNormRope(input, options);
   const { q, k, indexQ, indexK } = input;
   const like = (from: Tensor, label: string) => allocator.tensor(from.shape, from.dtype, label);
@@ -81,10 +99,17 @@ export function qkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions): 
     k_out: outputs.k,
     index_q_out: outputs.indexQ ?? null,
     index_k_out: outputs.indexK ?? null,
+    v: cache?.v ?? null,
+    slots: cache?.slots ?? null,
+    k_cache: cache?.kCache ?? null,
+    v_cache: cache?.vCache ?? null,
+    index_cache: cache?.indexKeys ?? null,
     q_stride: q.strides[0] ?? 0,
     k_stride: k.strides[0] ?? 0,
     index_q_stride: indexQ?.strides[0] ?? 0,
     index_k_stride: indexK?.strides[0] ?? 0,
+    v_stride: cache?.v.strides[0] ?? 0,
+    cache_slots: shape.cacheSlots,
     tokens: shape.tokens,
     heads: shape.heads,
     kv_heads: shape.kvHeads,
@@ -129,6 +154,8 @@ function checkQkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions) {
   const weightDType = checkWeights(checks, input, headDim, indexDim);
   checkNumbers(checks, options, indexQ ? Math.min(headDim, indexDim) : headDim);
   const dtype = q.dtype === 'f32' ? ('f32' as const) : ('bf16' as const);
+  const { cache } = options;
+  const cacheSlots = cache ? checkKvWrite(checks, { k, indexK, ...cache }).cacheSlots : 0;
   const allHeads = heads + kvHeads + (indexQ ? indexHeads + 1 : 0);
   return {
     tokens,
@@ -138,6 +165,7 @@ function checkQkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions) {
     indexHeads,
     indexDim,
     allHeads,
+    cacheSlots,
     dtype,
     weightDType,
   };

@@ -9,6 +9,7 @@ import { planPagedAttention } from '../src/paged-attention.plan.js';
 import { planSparseAttention } from '../src/sparse-attention.plan.js';
 import { type DeviceBatch, uploadBatch } from './makers/device-batch.js';
 import { freshSeed } from './makers/fresh-seed.js';
+import { once } from './makers/once.js';
 import { makePagedBatch } from './makers/paged-batch.js';
 
 const cases = ([64, 128] as const).flatMap((headDim) =>
@@ -23,6 +24,8 @@ const cases = ([64, 128] as const).flatMap((headDim) =>
     ],
   })),
 );
+
+const batchOf = once((testCase: (typeof cases)[number]) => makePagedBatch(testCase));
 
 /** A call; sparse attention with every block listed, so that both kinds mean the same. */
 function callOf(stream: Stream, tensors: DeviceBatch, isSparse: boolean): AttendCall {
@@ -43,7 +46,7 @@ describeEachBackend(
   cases,
   async ({ stream, device, runtime }, testCase) => {
     await loadAttentionKernels(runtime);
-    const tensors = uploadBatch(stream, makePagedBatch(testCase));
+    const tensors = uploadBatch(stream, batchOf(testCase));
     const { limits } = device;
     const cuts = [
       { ...limits, processors: 1000 }, // pieces of 128 keys

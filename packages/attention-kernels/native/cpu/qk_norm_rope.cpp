@@ -64,6 +64,26 @@ void do_heads(const NormRope& job, const Heads& heads, const Rotation& rotation,
                       rotation);
 }
 
+void copy_row(void* cache, int64_t slot, const void* row, int64_t bytes) {
+  memcpy(static_cast<char*>(cache) + slot * bytes, row, bytes);
+}
+
+// What kv_write does with the token's results and its v.
+void write_slot(const NormRope& job, int64_t token) {
+  const QkNormRopeParams& p = *job.p;
+  if (p.v == nullptr) return;
+  const int64_t slot = p.slots[token];
+  if (slot < 0 || slot >= p.cache_slots) return;
+  const int64_t bytes = static_cast<int64_t>(p.kv_heads) * p.head_dim * job.element_bytes;
+  const int64_t index_bytes = p.index_dim * job.element_bytes;
+  const char* v = static_cast<const char*>(p.v) + token * p.v_stride * job.element_bytes;
+  copy_row(p.k_cache, slot, static_cast<const char*>(p.k_out) + token * bytes, bytes);
+  copy_row(p.v_cache, slot, v, bytes);
+  if (p.index_cache == nullptr) return;
+  copy_row(p.index_cache, slot, static_cast<const char*>(p.index_k_out) + token * index_bytes,
+           index_bytes);
+}
+
 void do_tokens(void* argument, int64_t begin, int64_t end) {
   const NormRope& job = *static_cast<const NormRope*>(argument);
   const QkNormRopeParams& p = *job.p;
@@ -80,6 +100,7 @@ void do_tokens(void* argument, int64_t begin, int64_t end) {
     for (const Heads& heads : all) {
       if (heads.in != nullptr) do_heads(job, heads, rotation, token);
     }
+    write_slot(job, token);
   }
 }
 

@@ -2,7 +2,8 @@
 //
 // A block does heads of one token, so that the angles are formed once for all of its warps; how many
 // blocks share a token is the plan's choice and changes no bit. A head is widened into shared memory,
-// where a lane finds the other half of a pair. Reads and writes each element once.
+// where a lane finds the other half of a pair. Reads and writes each element once; with a cache, keys
+// go to their slot too, and v is copied there.
 #include "attention_kernels/qk_norm_rope.h"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/cuda/vector.cuh"
@@ -15,8 +16,10 @@ using dense_kernels::cuda::is_aligned;
 using dense_kernels::cuda::kPack;
 using dense_kernels::cuda::kWarp;
 using dense_kernels::cuda::lane_id;
+using dense_kernels::cuda::load16;
 using dense_kernels::cuda::load_pack;
 using dense_kernels::cuda::Pack;
+using dense_kernels::cuda::store16;
 using dense_kernels::cuda::store_pack;
 using dense_kernels::cuda::to_f32;
 using dense_kernels::cuda::warp_id;
@@ -35,6 +38,7 @@ struct alignas(16) Shared {
 struct Heads {
   const void* in;
   void* out;
+  void* cache;  // null: not cached
   const void* weight;
   int64_t stride;
   int32_t heads, dims;
@@ -43,18 +47,19 @@ struct Heads {
 // The tensor that holds head `head` of a token, counted over q, k, index q, index k; `head` becomes
 // its number there.
 __device__ __forceinline__ Heads heads_of(const QkNormRopeParams& p, int32_t& head) {
-  if (head < p.heads) return {p.q, p.q_out, p.q_weight, p.q_stride, p.heads, p.head_dim};
+  if (head < p.heads) return {p.q, p.q_out, nullptr, p.q_weight, p.q_stride, p.heads, p.head_dim};
   head -= p.heads;
   if (head < p.kv_heads) {
-    return {p.k, p.k_out, p.k_weight, p.k_stride, p.kv_heads, p.head_dim};
+    return {p.k, p.k_out, p.k_cache, p.k_weight, p.k_stride, p.kv_heads, p.head_dim};
   }
   head -= p.kv_heads;
   if (head < p.index_heads) {
-    return {p.index_q, p.index_q_out, p.index_q_weight, p.index_q_stride, p.index_heads,
-            p.index_dim};
+    return {p.index_q,        p.index_q_out, nullptr,    p.index_q_weight,
+            p.index_q_stride, p.index_heads, p.index_dim};
   }
   head -= p.index_heads;
-  return {p.index_k, p.index_k_out, p.index_k_weight, p.index_k_stride, 1, p.index_dim};
+  return {p.index_k,        p.index_k_out, p.index_cache, p.index_k_weight,
+          p.index_k_stride, 1,             p.index_dim};
 }
 
 // The frequency is rounded to fp32 once, their product once; cosine and sine are those of exactly
@@ -94,10 +99,24 @@ __device__ __forceinline__ float output(const Shared& s, const float* x, const H
   return own * s.cosines[pair] + (is_low ? -turned : turned);
 }
 
+// Where a head's output goes.
+template <typename T>
+struct Output {
+  T* out;
+  T* slot;  // in the cache; null: not there
+  bool out_aligned, slot_aligned;
+
+  __device__ __forceinline__ void store(int32_t d, const Pack<T>& pack, int32_t dims) const {
+    store_pack(out + d, pack, out_aligned, dims - d);
+    if (slot != nullptr) store_pack(slot + d, pack, slot_aligned, dims - d);
+  }
+};
+
 template <typename T>
 __device__ __forceinline__ void norm_and_rotate(Shared& s, const Heads& heads,
-                                                const QkNormRopeParams& p, const T* in, T* out,
-                                                bool in_aligned, bool out_aligned) {
+                                                const QkNormRopeParams& p, const T* in,
+                                                const Output<T>& to) {
+  const bool in_aligned = is_aligned(in);
   float* x = s.x[warp_id()];
   float squares = 0.0f;
   for (int32_t d = lane_id() * kPack<T>; d < heads.dims; d += kWarp * kPack<T>) {
@@ -117,16 +136,36 @@ __device__ __forceinline__ void norm_and_rotate(Shared& s, const Heads& heads,
     for (int i = 0; i < kPack<T>; ++i) {
       pack.value[i] = d + i < heads.dims ? output(s, x, heads, p, inverse, d + i) : 0.0f;
     }
-    store_pack(out + d, pack, out_aligned, heads.dims - d);
+    to.store(d, pack, heads.dims);
   }
   __syncwarp();  // x is the next head's
 }
 
 template <typename T>
-__device__ __forceinline__ void store_zeros(T* out, int32_t dims, bool out_aligned) {
+__device__ __forceinline__ void store_zeros(const Output<T>& to, int32_t dims) {
   const Pack<T> zeros = {};
   for (int32_t d = lane_id() * kPack<T>; d < dims; d += kWarp * kPack<T>) {
-    store_pack(out + d, zeros, out_aligned, dims - d);
+    to.store(d, zeros, dims);
+  }
+}
+
+// The token's v into its slot, as bits: a warp copies a head.
+template <typename T>
+__device__ __forceinline__ void copy_values(const QkNormRopeParams& p, int64_t token,
+                                            int64_t slot) {
+  const int64_t dims = p.head_dim;
+  for (int32_t head = blockIdx.y * kWarps + warp_id(); head < p.kv_heads;
+       head += gridDim.y * kWarps) {
+    const T* from = static_cast<const T*>(p.v) + token * p.v_stride + head * dims;
+    T* to = static_cast<T*>(p.v_cache) + (slot * p.kv_heads + head) * dims;
+    const bool aligned = is_aligned(from) && is_aligned(to);
+    for (int32_t d = lane_id() * kPack<T>; d < p.head_dim; d += kWarp * kPack<T>) {
+      if (aligned && p.head_dim - d >= kPack<T>) {
+        store16(to + d, load16(from + d));
+        continue;
+      }
+      for (int i = 0; i < kPack<T> && d + i < p.head_dim; ++i) to[d + i] = from[d + i];
+    }
   }
 }
 
@@ -139,6 +178,8 @@ __device__ __forceinline__ void qk_norm_rope(const QkNormRopeParams& p) {
   if (position >= 0) fill_rotation(s, p, position);
   __syncthreads();
   const bool has_index = p.index_q != nullptr;
+  const int64_t slot = p.v != nullptr ? p.slots[token] : -1;
+  const bool has_slot = slot >= 0 && slot < p.cache_slots;
   const int32_t all = p.heads + p.kv_heads + (has_index ? p.index_heads + 1 : 0);
   for (int32_t i = blockIdx.y * kWarps + warp_id(); i < all; i += gridDim.y * kWarps) {
     int32_t head = i;
@@ -146,13 +187,17 @@ __device__ __forceinline__ void qk_norm_rope(const QkNormRopeParams& p) {
     const int64_t dims = heads.dims;
     const T* in = static_cast<const T*>(heads.in) + token * heads.stride + head * dims;
     T* out = static_cast<T*>(heads.out) + (token * heads.heads + head) * dims;
-    const bool out_aligned = is_aligned(out);
+    T* cached = has_slot && heads.cache != nullptr
+                    ? static_cast<T*>(heads.cache) + (slot * heads.heads + head) * dims
+                    : nullptr;
+    const Output<T> to = {out, cached, is_aligned(out), is_aligned(cached)};
     if (position < 0) {
-      store_zeros(out, heads.dims, out_aligned);
+      store_zeros(to, heads.dims);
     } else {
-      norm_and_rotate(s, heads, p, in, out, is_aligned(in), out_aligned);
+      norm_and_rotate(s, heads, p, in, to);
     }
   }
+  if (has_slot) copy_values<T>(p, token, slot);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/* Gemma RMS norm per head, then rotation of the first dims, of q, k and the MSA index pair. */
+/* Gemma RMS norm per head, then rotation of the first dims, of q, k and the MSA index pair; and, if
+ * there is a cache, k, v and the index key into their slots. */
 #ifndef ATTENTION_KERNELS_QK_NORM_ROPE_H
 #define ATTENTION_KERNELS_QK_NORM_ROPE_H
 
@@ -20,10 +21,17 @@ typedef struct QkNormRopeParams {
   void* k_out;                /* w bf16|f32 [tokens, kv_heads, head_dim] */
   void* index_q_out;          /* w? bf16|f32 [tokens, index_heads, index_dim] */
   void* index_k_out;          /* w? bf16|f32 [tokens, 1, index_dim] */
+  const void* v;              /* r? bf16|f32 [tokens, kv_heads, head_dim]; null: no cache */
+  const int32_t* slots;       /* r? i32 [tokens], page * page_tokens + offset; else skipped */
+  void* k_cache;              /* rw? bf16|f32 [pages, page_tokens, kv_heads, head_dim] */
+  void* v_cache;              /* rw? bf16|f32 [pages, page_tokens, kv_heads, head_dim] */
+  void* index_cache;          /* rw? bf16|f32 [pages, page_tokens, index_dim]; null: no index pair */
   int64_t q_stride;           /* elements from one token of q to the next */
   int64_t k_stride;           /* elements from one token of k to the next */
   int64_t index_q_stride;     /* elements from one token of index_q to the next */
   int64_t index_k_stride;     /* elements from one token of index_k to the next */
+  int64_t v_stride;           /* elements from one token of v to the next */
+  int64_t cache_slots;        /* pages * page_tokens; 0: no cache */
   int32_t tokens;             /* rows */
   int32_t heads;              /* query heads */
   int32_t kv_heads;           /* key heads */
