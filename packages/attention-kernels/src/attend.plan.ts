@@ -4,6 +4,8 @@ import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
 /** What decides how attention runs. */
 export interface AttendShape {
   readonly tokens: number;
+  /** Rows of the page table. */
+  readonly sequences: number;
   readonly heads: number;
   readonly kvHeads: number;
   readonly headDim: number;

@@ -5,7 +5,7 @@ import { planPagedAttention } from './paged-attention.plan.js';
 import { planSparseAttention } from './sparse-attention.plan.js';
 
 const m3: AttendShape = {
-  ...{ tokens: 1, heads: 64, kvHeads: 4, headDim: 128, mostKeys: 8192 },
+  ...{ tokens: 1, sequences: 1, heads: 64, kvHeads: 4, headDim: 128, mostKeys: 8192 },
   ...({ dtype: 'bf16', isAligned: true } as const),
 };
 
@@ -56,5 +56,7 @@ test('prefill shares keys between as many tokens as shared memory has room for',
   });
   const a100 = { ...h200Limits, sharedBytesPerBlockOptIn: 166_912 };
   expect(planPagedAttention(chunk, a100).config.block).toEqual([128]);
+  const decode = { ...m3, tokens: 256, sequences: 256 };
+  expect(planPagedAttention(decode, h200Limits).kernel).toBe('paged_attention_bf16_rows');
   expect(planSparseAttention(chunk, h200Limits).kernel).toBe('sparse_attention_bf16_rows');
 });

@@ -1,9 +1,12 @@
 import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
+import { isPrefill } from './is-prefill.js';
 
 /** What decides how block scores run. */
 export interface BlockScoresShape {
   /** Tokens of the launch. */
   readonly tokens: number;
+  /** Rows of the page table. */
+  readonly sequences: number;
   readonly indexHeads: number;
   readonly indexDim: number;
   /** Columns of the page table: the longest context that one launch must be able to serve. */
@@ -28,9 +31,6 @@ export interface BlockScoresPlan {
 const tileRows = 16;
 const mostWarps = 4;
 
-// More tokens than a decode step has: neighbours are probably of one prompt and share keys.
-const mostDecodeTokens = 64;
-
 // Thread blocks for each processor that keep it busy.
 const blocksPerProcessor = 16;
 
@@ -41,7 +41,7 @@ const blocksPerProcessor = 16;
 export function planBlockScores(shape: BlockScoresShape, limits: DeviceLimits): BlockScoresPlan {
   const { tokens, indexHeads, maxPages, dtype } = shape;
   const isTiled = limits.sm !== '' && hasTensorCores(shape);
-  const tileTokens = isTiled && tokens > mostDecodeTokens ? Math.floor(tileRows / indexHeads) : 1;
+  const tileTokens = isTiled && isPrefill(shape) ? Math.floor(tileRows / indexHeads) : 1;
   const tiles = Math.ceil(tokens / tileTokens);
   const useful = Math.max(1, Math.ceil((limits.processors * blocksPerProcessor) / tiles));
   const warps = tiles * maxPages <= limits.processors * blocksPerProcessor ? 1 : mostWarps;

@@ -47,7 +47,7 @@ test('vllm#50856: an fp8 index cache is refused before a kernel sees it', () => 
 });
 
 const shape = {
-  ...{ tokens: 2, indexHeads: 4, indexDim: 128, maxPages: 8192 },
+  ...{ tokens: 2, sequences: 2, indexHeads: 4, indexDim: 128, maxPages: 8192 },
   ...({ dtype: 'bf16', scoreType: 'max', isAligned: true } as const),
 };
 
@@ -65,6 +65,8 @@ test('the grid is what the device can use, so that a captured launch serves long
 test('tensor cores take bf16 maxima of usual sizes, several tokens a tile in prefill', () => {
   const { tileTokens, config } = planBlockScores({ ...shape, tokens: 2048 }, h200Limits);
   expect({ tileTokens, grid: config.grid }).toEqual({ tileTokens: 4, grid: [512, 5] });
+  const decode = planBlockScores({ ...shape, tokens: 256, sequences: 256 }, h200Limits);
+  expect(decode.tileTokens).toBe(1);
   const kernelOf = (change: object, limits = h200Limits) =>
     planBlockScores({ ...shape, ...change }, limits).kernel;
   expect(kernelOf({ scoreType: 'lse' })).toBe('block_scores_bf16');

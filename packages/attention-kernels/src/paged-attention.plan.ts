@@ -7,15 +7,14 @@ import {
   planGeneral,
   planRows,
 } from './attend.plan.js';
+import { isPrefill } from './is-prefill.js';
 
-// More tokens than a decode step has: neighbours are probably of one prompt.
-const mostDecodeTokens = 64;
 const mostChunkTokens = 8;
 
 /** How dense attention runs: as rows that may be split, or, in prefill, as chunks that share keys. */
 export function planPagedAttention(shape: AttendShape, limits: DeviceLimits): AttendPlan {
   const operation = 'paged_attention';
   if (!hasTensorCores(shape, limits)) return planGeneral(operation, shape, limits);
-  if (shape.tokens > mostDecodeTokens) return planChunk(shape, mostChunkTokens, limits);
+  if (isPrefill(shape)) return planChunk(shape, mostChunkTokens, limits);
   return planRows(operation, shape, limits);
 }
