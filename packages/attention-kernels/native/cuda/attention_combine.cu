@@ -11,6 +11,8 @@ namespace {
 using dense_kernels::cuda::Bf16;
 using dense_kernels::cuda::round_to;
 
+constexpr int kLoads = 16;
+
 // A part of the row and the thread's dim of it.
 struct Joined {
   Part part;
@@ -42,18 +44,24 @@ extern "C" __global__ void __launch_bounds__(128)
   const float* of_row = p.partials + row * p.pieces * (p.head_dim + 2);
   for (int32_t d = threadIdx.x; d < p.head_dim; d += blockDim.x) {
     Joined all, run;
-#pragma unroll 4
-    for (int32_t i = 0; i < pieces; ++i) {
-      const float* piece = of_row + static_cast<int64_t>(i) * (p.head_dim + 2);
-      Joined next;
-      next.part = {piece[p.head_dim], piece[p.head_dim + 1]};
-      next.value = piece[d];
-      run.join(next, factor);
-      if ((i + 1) % pieces_of_run == 0 || i + 1 == pieces) {
+    for (int32_t first = 0; first < pieces; first += kLoads) {
+      Joined next[kLoads];  // all on their way before the first is joined
+#pragma unroll
+      for (int32_t i = 0; i < kLoads; ++i) {
+        if (first + i >= pieces) continue;
+        const float* piece = of_row + static_cast<int64_t>(first + i) * (p.head_dim + 2);
+        next[i].part = {piece[p.head_dim], piece[p.head_dim + 1]};
+        next[i].value = piece[d];
+      }
+#pragma unroll
+      for (int32_t i = 0; i < kLoads; ++i) {
+        run.join(next[i], factor);  // what does not exist is empty and changes nothing
+        if ((first + i + 1) % pieces_of_run != 0) continue;
         all.join(run, factor);
         run = Joined{};
       }
     }
+    all.join(run, factor);
     const float value = all.part.sum == 0.0f ? 0.0f : __fdiv_rn(all.value, all.part.sum);
     static_cast<Bf16*>(p.out)[row * p.head_dim + d] = round_to<Bf16>(value);
   }

@@ -62,8 +62,9 @@ __device__ __forceinline__ Heads heads_of(const QkNormRopeParams& p, int32_t& he
           p.index_k_stride, 1,             p.index_dim};
 }
 
-// The frequency is rounded to fp32 once, their product once; cosine and sine are those of exactly
-// that number, from the double functions, which reduce any argument correctly.
+// The frequency is rounded to fp32 once, the product once; cosine and sine are those of exactly that
+// number, from the double functions, which reduce any argument correctly. The frequencies come first:
+// they hide the wait for the position.
 __device__ __forceinline__ void fill_rotation(Shared& s, const QkNormRopeParams& p,
                                               int32_t position) {
   for (int32_t i = threadIdx.x; i < p.rotary_dim / 2; i += blockDim.x) {
@@ -169,23 +170,42 @@ __device__ __forceinline__ void copy_values(const QkNormRopeParams& p, int64_t t
   }
 }
 
+// Asks for a head's bytes, which are wanted when the angles are there.
+template <typename T>
+__device__ __forceinline__ void prefetch(const T* in, int32_t dims) {
+  const int32_t d = lane_id() * kPack<T>;
+  if (d < dims) asm volatile("prefetch.global.L1 [%0];" ::"l"(in + d));
+}
+
+template <typename T>
+__device__ __forceinline__ const T* input_of(const Heads& heads, int64_t token, int32_t head) {
+  return static_cast<const T*>(heads.in) + token * heads.stride +
+         static_cast<int64_t>(head) * heads.dims;
+}
+
 // Grid: x a token, y a share of its heads.
 template <typename T>
 __device__ __forceinline__ void qk_norm_rope(const QkNormRopeParams& p) {
   __shared__ Shared s;
   const int64_t token = blockIdx.x;
   const int32_t position = p.positions[token];
-  if (position >= 0) fill_rotation(s, p, position);
-  __syncthreads();
   const bool has_index = p.index_q != nullptr;
   const int64_t slot = p.v != nullptr ? p.slots[token] : -1;
   const bool has_slot = slot >= 0 && slot < p.cache_slots;
   const int32_t all = p.heads + p.kv_heads + (has_index ? p.index_heads + 1 : 0);
-  for (int32_t i = blockIdx.y * kWarps + warp_id(); i < all; i += gridDim.y * kWarps) {
+  const int32_t first = blockIdx.y * kWarps + warp_id();
+  if (first < all) {
+    int32_t head = first;
+    const Heads heads = heads_of(p, head);
+    prefetch(input_of<T>(heads, token, head), heads.dims);
+  }
+  fill_rotation(s, p, position);
+  __syncthreads();
+  for (int32_t i = first; i < all; i += gridDim.y * kWarps) {
     int32_t head = i;
     const Heads heads = heads_of(p, head);
     const int64_t dims = heads.dims;
-    const T* in = static_cast<const T*>(heads.in) + token * heads.stride + head * dims;
+    const T* in = input_of<T>(heads, token, head);
     T* out = static_cast<T*>(heads.out) + (token * heads.heads + head) * dims;
     T* cached = has_slot && heads.cache != nullptr
                     ? static_cast<T*>(heads.cache) + (slot * heads.heads + head) * dims
@@ -203,12 +223,12 @@ __device__ __forceinline__ void qk_norm_rope(const QkNormRopeParams& p) {
 }  // namespace
 }  // namespace attention_kernels::cuda
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(128, 8)
     qk_norm_rope_bf16(__grid_constant__ const QkNormRopeParams p) {
   attention_kernels::cuda::qk_norm_rope<attention_kernels::cuda::Bf16>(p);
 }
 
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(128, 8)
     qk_norm_rope_f32(__grid_constant__ const QkNormRopeParams p) {
   attention_kernels::cuda::qk_norm_rope<float>(p);
 }
