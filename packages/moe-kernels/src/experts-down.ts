@@ -31,7 +31,8 @@ export function expertsDown(input: ExpertsDownInput, options: ExpertsOptions): T
   const shape = checkInput(input, stream);
   const slots = input.y.shape[0] ?? 0;
   const h2 = allocator.tensor([slots, shape.hidden], shape.activations, 'experts.h2');
-  const plan = planExpertsDown(shape, stream.device.limits, options.pdl ?? withoutPdl);
+  const { pdl = withoutPdl, path } = options;
+  const plan = planExpertsDown(shape, stream.device.limits, pdl, path);
   if (slots === 0) return h2;
   withScratchBytes(allocator, plan.workspaceBytes, 'experts.packed', (packed) => {
     stream.launch(moeKernel(stream, plan.kernel), plan.config, {

@@ -1,36 +1,31 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import type { WeightFormat } from './arguments/expert-weight.js';
-import { type KernelPlan, planKernel } from './kernel-plan.js';
+import { type ExpertsPlan, type ExpertsShape, planExperts } from './experts.plan.js';
 import type { PdlChooser } from './pdl.js';
 
-/** What the choice depends on. */
-export interface ExpertsShape {
-  readonly tokens: number;
-  readonly k: number;
-  readonly localExperts: number;
-  readonly hidden: number;
-  readonly intermediate: number;
-  readonly weights: WeightFormat;
-  readonly activations: 'bf16' | 'f32';
-}
-
-/** Channels that one unit of work computes; the CPU kernel's `kChannels`. */
+/** Channels that one unit of work computes on the CPU; the kernel's `kChannels`. */
 export const gateUpChannels = 32;
 
-/** One unit a (channel block, local expert); units of experts without rows end at once. */
+/**
+ * Units of experts without rows are not made; how many there are is known to the device alone.
+ *
+ * @param path of a GPU; default by shape
+ * @throws ArgumentRangeError when `path` cannot be had
+ */
 export function planExpertsGateUp(
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
-): KernelPlan {
-  const choice = {
-    kernel: `experts_gate_up_${shape.weights}_${shape.activations}`,
-    blocks: Math.ceil(shape.intermediate / gateUpChannels) * shape.localExperts,
-    threads: 256,
-    tokens: shape.tokens,
-  };
-  const workspaceBytes = packedBytes(shape, shape.hidden, device);
-  return { ...planKernel(choice, device, pdl), workspaceBytes };
+  path?: 'stream' | 'tiled',
+): ExpertsPlan {
+  const projection = {
+    kernel: 'experts_gate_up',
+    columns: shape.hidden,
+    outputs: shape.intermediate,
+    rowTileOutputs: 8,
+    cpuOutputs: gateUpChannels,
+  } as const;
+  const plan = planExperts(projection, shape, device, pdl, path);
+  return { ...plan, workspaceBytes: packedBytes(shape, shape.hidden, device) };
 }
 
 const packedColumns = 64; // columns that AMX code decodes at once

@@ -30,6 +30,8 @@ export interface ExpertsOptions {
   readonly allocator?: TensorAllocator;
   /** Programmatic launch; default never. */
   readonly pdl?: PdlChooser;
+  /** Of a GPU, for measurements: weights streamed or tiled, with the same bits. Default by shape. */
+  readonly path?: 'stream' | 'tiled';
 }
 
 const operation = 'expertsGateUp';
@@ -53,7 +55,8 @@ export function expertsGateUp(
   const shape = checkInput(input, stream);
   const slots = shape.tokens * shape.k;
   const y = allocator.tensor([slots, shape.intermediate], shape.activations, 'experts.y');
-  const plan = planExpertsGateUp(shape, stream.device.limits, options.pdl ?? withoutPdl);
+  const { pdl = withoutPdl, path } = options;
+  const plan = planExpertsGateUp(shape, stream.device.limits, pdl, path);
   if (slots === 0) return y;
   withScratchBytes(allocator, plan.workspaceBytes, 'experts.packed', (packed) => {
     stream.launch(moeKernel(stream, plan.kernel), plan.config, {

@@ -15,28 +15,44 @@ export interface KernelChoice {
   readonly kernel: string;
   /** Blocks in x. */
   readonly blocks: number;
-  /** Threads of a block. */
-  readonly threads: number;
+  /** Threads of a block in x, y, z. */
+  readonly block: readonly [x: number, y?: number, z?: number];
+  /** Dynamic shared memory of a block, default 0. */
+  readonly sharedBytes?: number;
   readonly tokens: number;
 }
 
+const grouped = ['mxfp8_bf16', 'mxfp8_f32', 'bf16_bf16', 'bf16_f32', 'f32_bf16', 'f32_f32']
+  .concat(['mxfp8_bf16_tiled', 'bf16_bf16_tiled'])
+  .flatMap((types) => [`experts_gate_up_${types}`, `experts_down_${types}`]);
+
 /**
- * Kernels whose manifest says `pdl=waits`. None yet: the CPU entries read their input at once, and
- * the CUDA entries do not exist. A programmatic launch of such a kernel would be a race.
+ * Kernels whose manifest says `pdl=waits`. A programmatic launch of another would be a race. `permute`
+ * is not one of them: it follows a kernel of the caller, of which nothing is known (docs/pdl.md).
  */
-export const waitingKernels: ReadonlySet<string> = new Set();
+export const waitingKernels: ReadonlySet<string> = new Set([
+  ...grouped,
+  'finalize_f32',
+  'finalize_bf16',
+]);
 
 /** Completes a choice with the PDL decision: the one place where the attribute is set. */
 export function planKernel(
-  { kernel, blocks, threads, tokens }: KernelChoice,
+  { kernel, blocks, block, sharedBytes = 0, tokens }: KernelChoice,
   device: DeviceLimits,
   pdl: PdlChooser,
 ): KernelPlan {
   const decision = pdl({ tokens, device, waits: waitingKernels.has(kernel) });
   const config: LaunchConfig = {
     grid: [Math.max(1, blocks)],
-    block: [threads],
+    block,
+    ...(sharedBytes > 0 ? { sharedBytes } : {}),
     ...(decision.enabled ? { programmatic: { serialize: true } } : {}),
   };
   return { kernel, config, pdl: decision, workspaceBytes: 0 };
+}
+
+/** Whether plans are for the CPU backend, which runs a whole grid as one loop of its own. */
+export function isCpu(device: DeviceLimits): boolean {
+  return device.cpuLevel !== '';
 }

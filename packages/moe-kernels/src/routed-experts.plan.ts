@@ -1,6 +1,7 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
+import type { ExpertsShape } from './experts.plan.js';
 import { planExpertsDown } from './experts-down.plan.js';
-import { type ExpertsShape, planExpertsGateUp } from './experts-gate-up.plan.js';
+import { planExpertsGateUp } from './experts-gate-up.plan.js';
 import { planFinalize } from './finalize.plan.js';
 import type { KernelPlan } from './kernel-plan.js';
 import type { PdlChooser } from './pdl.js';
@@ -12,6 +13,8 @@ export interface RoutedExpertsPlan {
   readonly steps: readonly KernelPlan[];
   /** Intermediate tensors taken from the allocator. */
   readonly workspaceBytes: number;
+  /** How the weights lie in memory. */
+  readonly layout: 'plain';
   /** What was not taken, and why. */
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
 }
@@ -23,16 +26,21 @@ export function planRoutedExperts(
   pdl: PdlChooser,
 ): RoutedExpertsPlan {
   const { tokens, hidden, activations } = shape;
+  const gateUp = planExpertsGateUp(shape, device, pdl);
   const steps = [
     planPermute(shape, device, pdl),
-    planExpertsGateUp(shape, device, pdl),
+    gateUp,
     planExpertsDown(shape, device, pdl),
     planFinalize({ tokens, hidden, dtype: activations }, device, pdl),
   ];
   return {
     steps: tokens === 0 ? [] : steps,
     workspaceBytes: workspaceBytes(shape, steps),
-    refused: [{ path: 'W8A8', reason: 'activations are not quantised by these kernels' }],
+    layout: gateUp.layout,
+    refused: [
+      { path: 'W8A8', reason: 'activations are not quantised by these kernels' },
+      ...gateUp.refused,
+    ],
   };
 }
 

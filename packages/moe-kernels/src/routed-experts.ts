@@ -9,9 +9,9 @@ import {
 } from './arguments/expert-weight.js';
 import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
 import { ArgumentRangeError } from './errors/index.js';
+import type { ExpertsShape } from './experts.plan.js';
 import { expertsDown } from './experts-down.js';
 import { expertsGateUp } from './experts-gate-up.js';
-import type { ExpertsShape } from './experts-gate-up.plan.js';
 import { finalize } from './finalize.js';
 import { type PdlChooser, type PdlConfig, PdlPolicy } from './pdl.js';
 import { pdlDtypeOf } from './pdl-limits.js';
@@ -66,7 +66,7 @@ export interface RoutedExpertsReport {
   readonly weights: WeightFormat;
   /** Weights are widened exactly; activations keep their dtype. */
   readonly mode: 'W8A16' | 'W16A16' | 'W32A16';
-  readonly layout: 'row-major';
+  readonly layout: 'plain';
   readonly weightBytes: number;
   readonly swiglu: Required<SwigluConfig>;
   readonly outputScale: number;
@@ -164,7 +164,7 @@ export class RoutedExperts implements Disposable {
       intermediate: this.intermediate,
       weights: this.#format,
       mode: modes[this.#format],
-      layout: 'row-major' as const,
+      layout: 'plain' as const,
       weightBytes: weightBytes(w13) + weightBytes(w2),
       swiglu: this.#swiglu,
       outputScale: this.#outputScale,

@@ -1,5 +1,5 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import { type KernelPlan, planKernel } from './kernel-plan.js';
+import { isCpu, type KernelPlan, planKernel } from './kernel-plan.js';
 import type { PdlChooser } from './pdl.js';
 
 /** What the choice depends on. */
@@ -7,20 +7,28 @@ export interface TopkShape {
   readonly tokens: number;
   readonly experts: number;
   readonly k: number;
+  /** Groups of experts, 1 = no grouping. */
+  readonly groups: number;
   readonly logitsDtype: 'f32' | 'bf16';
 }
 
 const warpThreads = 32;
-const blockThreads = 256;
+const mostWarps = 8;
+const mostChosen = 32;
+const cheapSharedBytes = 48 * 1024; // leaves room for other blocks
 
-/** One warp a token; the CPU runs the whole grid as one loop over tokens. */
+/** One warp a token, its scores and keys in shared memory of its own. */
 export function planTopk(shape: TopkShape, device: DeviceLimits, pdl: PdlChooser): KernelPlan {
-  const tokensPerBlock = blockThreads / warpThreads;
+  const { experts, groups } = shape;
+  const warpBytes = 8 * ((groups > 1 ? groups : 0) + experts + mostChosen);
+  const fitting = Math.max(1, Math.floor(cheapSharedBytes / warpBytes));
+  const warps = isCpu(device) ? mostWarps : Math.min(mostWarps, fitting);
   const choice = {
     kernel: `topk_${shape.logitsDtype}`,
-    blocks: Math.ceil(shape.tokens / tokensPerBlock),
-    threads: blockThreads,
+    blocks: Math.ceil(shape.tokens / warps),
+    block: [warps * warpThreads],
+    sharedBytes: isCpu(device) ? 0 : warps * warpBytes,
     tokens: shape.tokens,
-  };
+  } as const;
   return planKernel(choice, device, pdl);
 }

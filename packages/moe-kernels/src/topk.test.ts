@@ -77,7 +77,7 @@ describe('topk', () => {
 describe('planTopk', () => {
   it('gives a warp to each token', async () => {
     const { stream } = await fakeStream();
-    const shape = { tokens: 17, experts: 128, k: 4, logitsDtype: 'bf16' } as const;
+    const shape = { tokens: 17, experts: 128, k: 4, groups: 1, logitsDtype: 'bf16' } as const;
     const never = () => ({ enabled: false, tokens: 17, limit: 0, source: 'none' }) as const;
     const plan = planTopk(shape, stream.device.limits, never);
     expect(plan).toMatchObject({ kernel: 'topk_bf16', config: { grid: [3], block: [256] } });

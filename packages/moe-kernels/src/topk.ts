@@ -66,7 +66,8 @@ export function topk(input: TopkInput, config: TopkConfig, options: TopkOptions)
   checkInputs(input, config, options, experts);
   const out = outputs(tokens, settings, options);
   if (tokens === 0) return out;
-  const shape = { tokens, experts, k: settings.k, logitsDtype: logitsDtype(logits.dtype) };
+  const { k, groups } = settings;
+  const shape = { tokens, experts, k, groups, logitsDtype: logitsDtype(logits.dtype) };
   const plan = planTopk(shape, stream.device.limits, options.pdl ?? withoutPdl);
   stream.launch(moeKernel(stream, plan.kernel), plan.config, {
     logits,

@@ -34,6 +34,8 @@ void project_tile(const ExpertJob* job, const RowTile& tile, int32_t channel) {
 
 template <typename T>
 void down(const ExpertsDownParams* p, const CpuContext* context, ExpertWeight kind) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   ExpertJob job;
   job.params = p;
   job.offsets = (const int32_t*)p->offsets;

@@ -51,6 +51,8 @@ void project_tile(const ExpertJob* job, const RowTile& tile, int32_t channel) {
 
 template <typename T>
 void gate_up(const ExpertsGateUpParams* p, const CpuContext* context, ExpertWeight kind) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   ExpertJob job;
   job.params = p;
   job.offsets = (const int32_t*)p->offsets;

@@ -8,6 +8,8 @@
 
 // ---- entries --------------------------------------------------------------------------------
 extern "C" void permute(const PermuteParams* p, const CpuContext* context) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   CpuLoopBody body = sort_pairs;
 #ifdef CRT_X86
   if (context->level >= kCpuAvx2) body = permute_sort_pairs_avx2;

@@ -33,7 +33,13 @@ export async function fakeStream(limits: Partial<DeviceLimits> = {}): Promise<Fa
     index: 0,
     name: 'fake',
     runtime,
-    limits: { sm: '', cpuLevel: 'baseline', processors: 2, ...limits },
+    limits: {
+      sm: '',
+      cpuLevel: 'baseline',
+      processors: 2,
+      sharedBytesPerBlockOptIn: 232_448,
+      ...limits,
+    },
   } as unknown as Device;
   const tensor = (shape: readonly number[], dtype: DType) => fakeTensor(device, shape, dtype);
   const stream = {

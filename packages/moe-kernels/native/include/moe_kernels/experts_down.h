@@ -5,12 +5,14 @@
 
 #include <stdint.h>
 
-/* kernel experts_down_mxfp8_bf16 ExpertsDownParams block=256 */
-/* kernel experts_down_mxfp8_f32 ExpertsDownParams block=256 */
-/* kernel experts_down_bf16_bf16 ExpertsDownParams block=256 */
-/* kernel experts_down_bf16_f32 ExpertsDownParams block=256 */
-/* kernel experts_down_f32_bf16 ExpertsDownParams block=256 */
-/* kernel experts_down_f32_f32 ExpertsDownParams block=256 */
+/* kernel experts_down_mxfp8_bf16 ExpertsDownParams block=256 pdl=waits,triggers */
+/* kernel experts_down_mxfp8_f32 ExpertsDownParams block=256 pdl=waits,triggers */
+/* kernel experts_down_bf16_bf16 ExpertsDownParams block=256 pdl=waits,triggers */
+/* kernel experts_down_bf16_f32 ExpertsDownParams block=256 pdl=waits,triggers */
+/* kernel experts_down_f32_bf16 ExpertsDownParams block=256 pdl=waits,triggers */
+/* kernel experts_down_f32_f32 ExpertsDownParams block=256 pdl=waits,triggers */
+/* kernel experts_down_mxfp8_bf16_tiled ExpertsDownParams block=256 pdl=waits,triggers cpu=experts_down_mxfp8_bf16 */
+/* kernel experts_down_bf16_bf16_tiled ExpertsDownParams block=256 pdl=waits,triggers cpu=experts_down_bf16_bf16 */
 typedef struct ExpertsDownParams {
   const void* y;        /* r bf16|f32 [slots, intermediate] activated rows in permuted order */
   const void* w2;       /* r e4m3|bf16|f32 [experts, hidden, intermediate] */
