@@ -122,12 +122,12 @@ __device__ __forceinline__ void mask_groups(const TopkParams& p, const Row& row)
 
 // The k largest ranks, best first: each round takes the largest below the last.
 __device__ __forceinline__ void choose(const TopkParams& p, const Row& row) {
-  uint64_t last = kAboveAllRanks;
+  uint64_t last = 0;
   for (int j = 0; j < p.k; ++j) {
     uint64_t best = 0;
     for (int e = lane_id(); e < p.experts; e += kWarp) {
       const uint64_t rank = rank_of(row.keys[e], e, p.nan_first != 0);
-      if (rank < last && rank > best) best = rank;
+      if ((j == 0 || rank < last) && rank > best) best = rank;
     }
     last = warp_max_rank(best);
     if (lane_id() == 0) row.ids[j] = id_of(last);

@@ -9,8 +9,6 @@
 
 namespace moe_kernels::cuda {
 
-constexpr uint64_t kAboveAllRanks = ~uint64_t{0};
-
 // Bits whose unsigned order is the order of the floats. -0 and +0 tie. A NaN sorts below -inf, or
 // above +inf when `nan_first`.
 __device__ __forceinline__ uint32_t ordered_bits(float key, bool nan_first) {
