@@ -105,8 +105,9 @@ describe('PDL switch', () => {
 
   it('is decided on the CPU backend by the same limits', () => {
     const cpu = { device: { sm: '', cpuLevel: 'avx2' } };
-    expect(decide(policy({ maxTokens: 100 }), cpu).enabled).toBe(true);
-    expect(decide(policy({ maxTokens: 99 }), cpu).enabled).toBe(false);
+    expect(decide(policy({ mode: 'on', maxTokens: 100 }), cpu).enabled).toBe(true);
+    expect(decide(policy({ mode: 'on', maxTokens: 99 }), cpu).enabled).toBe(false);
+    expect(decide(policy(), cpu).reason).toBe('there is nothing to hide on the CPU');
   });
 });
 

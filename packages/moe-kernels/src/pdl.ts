@@ -5,7 +5,10 @@ import { builtInLimit, checkLimit, limitOf, type PdlDtype, type PdlLimit } from 
 
 /** Programmatic dependent launch: when a kernel may start before its predecessor has ended. */
 export interface PdlConfig {
-  /** `on` is an error where PDL cannot work, `auto` (default) then goes without and says so. */
+  /**
+   * `on` is an error where PDL cannot work, `auto` (default) then goes without and says so, as on the
+   * CPU, where it works and gains nothing.
+   */
   readonly mode?: 'auto' | 'on' | 'off';
   /** Largest token count of a call with PDL, inclusive; 0 = never, -1 or Infinity = always. */
   readonly maxTokens?: PdlLimit;
@@ -108,7 +111,9 @@ export class PdlPolicy {
       throw new ConfigurationError('pdl.mode', `'auto' or 'off' here, because ${hardware}`, "'on'");
     }
     if (launch.tokens > limit) return `${launch.tokens} tokens are more than the limit ${limit}`;
-    return launch.waits ? undefined : 'the kernel does not wait for its predecessors';
+    if (!launch.waits) return 'the kernel does not wait for its predecessors';
+    const isIdle = mode === 'auto' && launch.device.cpuLevel !== '';
+    return isIdle ? 'there is nothing to hide on the CPU' : undefined;
   }
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { fakeStream } from '../test/makers/fake-stream.js';
+import { withoutPdl } from './pdl.js';
 import { permute } from './permute.js';
-import { maxTiles } from './permute.plan.js';
+import { maxTiles, planPermute } from './permute.plan.js';
 
 describe('permute', () => {
   it('launches once with the local range', async () => {
@@ -58,5 +59,17 @@ describe('permute', () => {
     expect(() => permute(tensor([1, 2], 'i64'), { numExperts: 8 }, { stream })).toThrow(
       'permute: `ids` is i64 [1, 2], expected i32 [tokens, k]',
     );
+  });
+});
+
+describe('planPermute', () => {
+  it('gives each warp counts of its own, as many as fit', async () => {
+    const hopper = { sm: '9.0', cpuLevel: '', processors: 132 };
+    const device = (await fakeStream(hopper)).stream.device.limits;
+    const config = (tokens: number, localExperts: number) =>
+      planPermute({ tokens, k: 4, localExperts }, device, withoutPdl).config;
+    expect(config(1, 128)).toEqual({ grid: [1], block: [128], sharedBytes: 4 * 128 * 4 });
+    expect(config(8192, 128)).toEqual({ grid: [1], block: [1024], sharedBytes: 32 * 128 * 4 });
+    expect(config(8192, 4097)).toEqual({ grid: [1], block: [448], sharedBytes: 14 * 4097 * 4 });
   });
 });

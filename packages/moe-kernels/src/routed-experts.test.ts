@@ -5,8 +5,11 @@ import { waitingKernels } from './kernel-plan.js';
 import { RoutedExperts, type RoutedExpertsConfig } from './routed-experts.js';
 
 /** 4 experts, hidden 64, intermediate 96, MXFP8. */
-async function make(config: Partial<RoutedExpertsConfig> = {}) {
-  const fake = await fakeStream();
+async function make(
+  config: Partial<RoutedExpertsConfig> = {},
+  limits: Parameters<typeof fakeStream>[0] = {},
+) {
+  const fake = await fakeStream(limits);
   const { tensor } = fake;
   const weights = {
     w13: { data: tensor([4, 192, 64], 'e4m3'), scales: tensor([4, 192, 2], 'e8m0') },
@@ -23,6 +26,8 @@ async function make(config: Partial<RoutedExpertsConfig> = {}) {
     experts: new RoutedExperts(weights, { numExperts: 4, ...config }),
   };
 }
+
+const hopper = { sm: '9.0', cpuLevel: '', processors: 132 };
 
 describe('RoutedExperts', () => {
   it('permutes, projects up, projects down, sums', async () => {
@@ -65,12 +70,24 @@ describe('RoutedExperts', () => {
     const { experts, stream, launches, input } = await make();
     experts.forward(input(3), { stream, pdl: { maxTokens: { mxfp8: 3 } } });
     expect(launches.every(({ config }) => config.programmatic === undefined)).toBe(true);
-    expect(experts.describe().lastPlan?.steps[0]?.pdl).toMatchObject({
-      enabled: false,
-      limit: 3,
-      source: 'call',
-      reason: 'the kernel does not wait for its predecessors',
-    });
+    const decisions = experts.describe().lastPlan?.steps.map(({ pdl }) => pdl) ?? [];
+    for (const decision of decisions) {
+      expect(decision).toMatchObject({ enabled: false, limit: 3, source: 'call' });
+    }
+    expect(decisions.map(({ reason }) => reason)).toEqual([
+      'the kernel does not wait for its predecessors',
+      ...new Array<string>(3).fill('there is nothing to hide on the CPU'),
+    ]);
+  });
+
+  it('launches programmatically behind its own kernels on a Hopper, up to the limit', async () => {
+    const { experts, stream, launches, input } = await make({ pdl: { maxTokens: 3 } }, hopper);
+    const isEarly = () =>
+      launches.splice(0).map(({ config }) => config.programmatic?.serialize === true);
+    experts.forward(input(3), { stream });
+    expect(isEarly()).toEqual([false, true, true, true]);
+    experts.forward(input(4), { stream });
+    expect(isEarly()).toEqual([false, false, false, false]);
   });
 
   it('knows of exactly those waiting kernels that the headers declare (flashinfer#2708)', () => {

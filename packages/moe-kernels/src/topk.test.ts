@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fakeStream } from '../test/makers/fake-stream.js';
 import { runTopk } from '../test/makers/run-topk.js';
+import { withoutPdl } from './pdl.js';
 import { routingMethods } from './routing/routing-method.js';
 import { planTopk } from './topk.plan.js';
 
@@ -81,5 +82,16 @@ describe('planTopk', () => {
     const never = () => ({ enabled: false, tokens: 17, limit: 0, source: 'none' }) as const;
     const plan = planTopk(shape, stream.device.limits, never);
     expect(plan).toMatchObject({ kernel: 'topk_bf16', config: { grid: [3], block: [256] } });
+  });
+
+  it('puts as many warps into a block of a GPU as shared memory carries cheaply', async () => {
+    const { stream } = await fakeStream({ sm: '9.0', cpuLevel: '', processors: 132 });
+    const config = (experts: number, groups: number) => {
+      const shape = { tokens: 17, experts, k: 4, groups, logitsDtype: 'f32' } as const;
+      return planTopk(shape, stream.device.limits, withoutPdl).config;
+    };
+    expect(config(128, 1)).toEqual({ grid: [3], block: [256], sharedBytes: 8 * 8 * 160 });
+    expect(config(256, 8)).toMatchObject({ block: [256], sharedBytes: 8 * 8 * 296 });
+    expect(config(4096, 1)).toMatchObject({ grid: [17], block: [32], sharedBytes: 8 * 4128 });
   });
 });

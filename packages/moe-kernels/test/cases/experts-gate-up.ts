@@ -25,6 +25,8 @@ const formats = [
 /** The MLP of a small model, unless changed. */
 const small = { tokens: 7, k: 2, experts: 8, hidden: 64, intermediate: 32 };
 const mx = { weights: 'mxfp8', activations: 'bf16' } as const;
+const odd = { hidden: 137, intermediate: 29 };
+const ends = { tokens: 150, experts: 3, hidden: 288, intermediate: 160 };
 
 /** Shapes, formats, routings and activations. */
 export const expertsCases: readonly ExpertsCase[] = [
@@ -50,6 +52,16 @@ export const expertsCases: readonly ExpertsCase[] = [
     name: `${weights}, hidden 40, intermediate 36: no multiples of a vector`,
     ...{ ...small, hidden: 40, intermediate: 36, weights, activations: 'f32' as const },
   })),
+  {
+    name: 'bf16 × bf16, rows of odd length',
+    ...small,
+    ...odd,
+    weights: 'bf16',
+    activations: 'bf16',
+  },
+  { name: 'mxfp8, ten slices of columns', ...small, hidden: 2336, ...mx, every: 5 },
+  { name: 'mxfp8, tiles with ends', ...small, ...ends, ...mx, every: 3 },
+  { name: 'bf16, tiles with ends', ...small, ...ends, ...mx, weights: 'bf16', every: 3 },
   { name: 'mxfp8, odd multiples of 32', ...small, hidden: 160, intermediate: 96, ...mx },
   { name: 'mxfp8, one block', ...small, hidden: 32, intermediate: 32, ...mx },
   {

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { fakeStream } from '../test/makers/fake-stream.js';
+import type { ExpertsShape } from './experts.plan.js';
+import { planExpertsDown } from './experts-down.plan.js';
+import { planExpertsGateUp } from './experts-gate-up.plan.js';
+import { withoutPdl } from './pdl.js';
+
+const m3: ExpertsShape = {
+  ...{ tokens: 1, k: 4, localExperts: 128, hidden: 6144, intermediate: 3072 },
+  ...{ weights: 'mxfp8', activations: 'bf16' },
+};
+
+/** Plans of both projections on a Hopper. */
+async function plan(
+  changes: Partial<ExpertsShape>,
+  { path, limits = {} }: { path?: 'stream' | 'tiled'; limits?: object } = {},
+) {
+  const hopper = { sm: '9.0', cpuLevel: '', processors: 132, ...limits };
+  const device = (await fakeStream(hopper)).stream.device.limits;
+  const shape = { ...m3, ...changes };
+  return {
+    gateUp: planExpertsGateUp(shape, device, withoutPdl, path),
+    down: planExpertsDown(shape, device, withoutPdl, path),
+  };
+}
+
+describe('planExperts', () => {
+  it('streams the weights of a decode step through a grid that is resident at once', async () => {
+    const { gateUp, down } = await plan({});
+    expect(gateUp).toMatchObject({
+      path: 'stream',
+      layout: 'plain',
+      kernel: 'experts_gate_up_mxfp8_bf16',
+      config: { grid: [264], block: [32, 8, 1], sharedBytes: 129 * 4 },
+      refused: [{ path: 'tiled', reason: '1 rows an expert on average; tiles pay from 24' }],
+    });
+    expect(down).toMatchObject({ path: 'stream', config: { grid: [264], block: [32, 8, 1] } });
+  });
+
+  it('shares fewer columns among fewer warps: those of a TP4 and a TP8 rank', async () => {
+    expect((await plan({ intermediate: 768 })).down.config.block).toEqual([32, 4, 2]);
+    expect((await plan({ intermediate: 384 })).down.config.block).toEqual([32, 2, 4]);
+    const narrow = await plan({ hidden: 64, intermediate: 32, localExperts: 8 });
+    expect(narrow.down.config).toMatchObject({ grid: [4], block: [32, 1, 8] });
+  });
+
+  it('takes tiles where experts have many rows', async () => {
+    const { gateUp, down } = await plan({ tokens: 8192 });
+    expect(gateUp).toMatchObject({
+      path: 'tiled',
+      kernel: 'experts_gate_up_mxfp8_bf16_tiled',
+      config: { grid: [132], block: [256], sharedBytes: 100_352 + 129 * 4 },
+      refused: [{ path: 'stream' }],
+    });
+    expect(down.kernel).toBe('experts_down_mxfp8_bf16_tiled');
+    expect((await plan({ tokens: 767 })).gateUp.path).toBe('stream');
+    expect((await plan({ tokens: 768 })).gateUp.path).toBe('tiled');
+  });
+
+  it('streams where tiles do not fit, and says so', async () => {
+    const limits = { sharedBytesPerBlockOptIn: 101_376 };
+    const { gateUp } = await plan({ tokens: 8192, weights: 'bf16' }, { limits });
+    expect(gateUp.path).toBe('stream');
+    expect(gateUp.refused).toEqual([
+      {
+        path: 'tiled',
+        reason: 'tiles need 133764 bytes of shared memory, a block may have 101376',
+      },
+    ]);
+  });
+
+  it('takes a path that is asked for, or names the obstacle', async () => {
+    expect((await plan({}, { path: 'tiled' })).gateUp.path).toBe('tiled');
+    await expect(plan({ activations: 'f32' }, { path: 'stream' })).rejects.toThrow(
+      "experts_gate_up: path 'stream' cannot be had: mxfp8 weights with f32 activations do not fit bf16 tensor cores",
+    );
+  });
+
+  it('covers any routing with fewer blocks than fit', async () => {
+    const tiny = { tokens: 2, k: 2, localExperts: 8, hidden: 64, intermediate: 32 };
+    // 4 pairs may need 4 tiles; 4 row tiles of gates and ups fill half a block of 8.
+    expect((await plan(tiny)).gateUp.config.grid).toEqual([4]);
+    const none = { activations: 'f32', weights: 'f32' } as const;
+    expect((await plan({ ...tiny, ...none })).gateUp).toMatchObject({
+      path: 'simt',
+      config: { grid: [4], block: [256] },
+    });
+  });
+
+  it('has one path on the CPU', async () => {
+    const limits = { sm: '', cpuLevel: 'avx2' };
+    const { gateUp } = await plan({ tokens: 8192 }, { path: 'tiled', limits });
+    expect(gateUp).toMatchObject({
+      path: 'cpu',
+      kernel: 'experts_gate_up_mxfp8_bf16',
+      refused: [],
+    });
+  });
+});

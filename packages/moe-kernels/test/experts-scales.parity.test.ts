@@ -1,0 +1,56 @@
+import { describeEachBackend, download, upload } from '@altstream/cuda-runtime/testing';
+import { expect } from 'vitest';
+import { expertsDown, loadMoeKernels } from '../src/index.js';
+
+const [one, minusOne, smallest, notANumber] = [0x38, 0xb8, 0x01, 0x7f]; // E4M3 codes; smallest = 2^-9
+const columns = 32;
+
+// AVX-512 takes subnormal bf16 as 0, so those are left out.
+const cases = [
+  { name: 'f32 activations', activations: 'f32', path: undefined, first: 0 },
+  { name: 'bf16 activations', activations: 'bf16', path: 'stream', first: 1 },
+  { name: 'bf16 activations, tiles', activations: 'bf16', path: 'tiled', first: 1 },
+] as const;
+
+describeEachBackend(
+  'every E8M0 scale and NaN code is exact with',
+  cases,
+  async ({ stream, runtime }, { activations, path, first }) => {
+    await loadMoeKernels(runtime);
+    const permutation = {
+      offsets: upload(stream, [0, 1], [2], 'i32'),
+      rows: upload(stream, [0], [1], 'i32'),
+      slots: upload(stream, [0], [1, 1], 'i32'),
+    };
+    const y = upload(
+      stream,
+      Float32Array.from({ length: columns }, (_, c) => (c === 3 ? 1 : 0)),
+      [1, columns],
+      activations,
+    );
+    // Row r has scale r; only column 3 counts.
+    const rows = 256;
+    const run = async (code: number) => {
+      const codes = new Uint8Array(rows * columns);
+      for (let r = 0; r < rows; r += 1) codes[r * columns + 3] = code;
+      const scales = Uint8Array.from({ length: rows }, (_, r) => r);
+      const w2 = {
+        data: upload(stream, codes, [1, rows, columns], 'e4m3'),
+        scales: upload(stream, scales, [1, rows, 1], 'e8m0'),
+      };
+      const options = path ? { stream, path } : { stream };
+      return [...(await download(stream, expertsDown({ y, w2, permutation }, options)))].map(
+        Number,
+      );
+    };
+    const scaled = (value: number, from: number) =>
+      Array.from({ length: rows - from }, (_, i) =>
+        from + i === 255 ? Number.NaN : value * 2 ** (from + i - 127),
+      );
+    expect((await run(one)).slice(first)).toEqual(scaled(1, first));
+    expect((await run(minusOne)).slice(first)).toEqual(scaled(-1, first));
+    const normal = first === 0 ? 0 : 10; // 2^-9 times a scale below 10 is subnormal
+    expect((await run(smallest)).slice(normal)).toEqual(scaled(2 ** -9, normal));
+    expect((await run(notANumber)).every(Number.isNaN)).toBe(true);
+  },
+);
