@@ -31,7 +31,7 @@ describe('planExperts', () => {
       path: 'stream',
       layout: 'plain',
       kernel: 'experts_gate_up_mxfp8_bf16',
-      config: { grid: [264], block: [32, 8, 1], sharedBytes: 129 * 4 },
+      config: { grid: [264], block: [32, 8, 1], sharedBytes: 96_256 + 129 * 4 },
       refused: [{ path: 'tiled', reason: '1 rows an expert on average; tiles pay from 24' }],
     });
     expect(down).toMatchObject({ path: 'stream', config: { grid: [264], block: [32, 8, 1] } });

@@ -48,12 +48,13 @@ export interface ExpertsProjection {
 /** Mean rows of an expert from which tiles of 128 beat streaming the weights again for each 16. */
 const tiledFromRows = 24;
 
-// What the kernels are built with: device/expert_stream.cuh, expert_tiled.cuh, expert_simt.cuh.
+// What the kernels are built with: device/expert_stream.cuh, expert_tiled.cuh, expert_simt.cuh. Bytes
+// are dynamic shared memory without the work list.
 const warp = 32;
-const stream = { warps: 8, rows: 16, blocksPerProcessor: 2 } as const;
+const stream = { warps: 8, rows: 16, blocksPerProcessor: 2, bytes: 96_256 } as const;
 const tiled = { threads: 256, rowTiles: 8, rows: 128, blocksPerProcessor: 1 } as const;
 const simt = { threads: 256, rowTiles: 4, rows: 32, blocksPerProcessor: 2 } as const;
-const tiledBytes = { mxfp8: 100_352, bf16: 133_120 } as const; // dynamic, without the work list
+const tiledBytes = { mxfp8: 100_352, bf16: 133_120 } as const;
 const tiledStaticBytes = 128;
 const sliceColumns = { mxfp8: 256, bf16: 128 } as const;
 
@@ -144,7 +145,7 @@ const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
       kernel: `${projection.kernel}_${shape.weights}_bf16`,
       blocks: residentBlocks(projection, shape, device, { ...stream, rowTiles }),
       block: [warp, sharers, rowTiles],
-      sharedBytes: workListBytes(shape),
+      sharedBytes: stream.bytes + workListBytes(shape),
       tokens: shape.tokens,
     };
   },

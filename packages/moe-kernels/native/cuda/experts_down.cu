@@ -8,7 +8,8 @@
 using dense_kernels::cuda::Bf16;
 using namespace moe_kernels::cuda;
 
-// The plan gives so much shared memory: expertTiledBytes in src/expert-launch.plan.ts.
+// The plan gives so much shared memory: src/experts.plan.ts.
+static_assert(sizeof(StreamShared) == 96256);
 static_assert(sizeof(TiledShared<Mxfp8Weights, Down>) == 100352);
 static_assert(sizeof(TiledShared<Bf16Weights, Down>) == 133120);
 
@@ -18,13 +19,13 @@ static_assert(sizeof(TiledShared<Bf16Weights, Down>) == 133120);
 
 // ---- entries: dynamic shared memory as the functions say ---------------------------------------
 EXPERTS_ENTRY(experts_down_mxfp8_bf16, 2) {
-  extern __shared__ int32_t before[];
-  run_stream<Mxfp8Weights>(Down{p}, before);
+  extern __shared__ uint4 memory[];
+  run_stream<Mxfp8Weights>(Down{p}, memory);
 }
 
 EXPERTS_ENTRY(experts_down_bf16_bf16, 2) {
-  extern __shared__ int32_t before[];
-  run_stream<Bf16Weights>(Down{p}, before);
+  extern __shared__ uint4 memory[];
+  run_stream<Bf16Weights>(Down{p}, memory);
 }
 
 EXPERTS_ENTRY(experts_down_mxfp8_bf16_tiled, 1) {
