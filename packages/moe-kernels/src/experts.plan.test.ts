@@ -25,16 +25,16 @@ async function plan(
 }
 
 describe('planExperts', () => {
-  it('streams the weights of a decode step through a grid that is resident at once', async () => {
+  it('streams the weights of a decode step in two turns of resident blocks', async () => {
     const { gateUp, down } = await plan({});
     expect(gateUp).toMatchObject({
       path: 'stream',
       layout: 'plain',
       kernel: 'experts_gate_up_mxfp8_bf16',
-      config: { grid: [264], block: [32, 8, 1], sharedBytes: 96_256 + 129 * 4 },
+      config: { grid: [528], block: [32, 8, 1], sharedBytes: 96_256 + 129 * 4 },
       refused: [{ path: 'tiled', reason: '1 rows an expert on average; tiles pay from 24' }],
     });
-    expect(down).toMatchObject({ path: 'stream', config: { grid: [264], block: [32, 8, 1] } });
+    expect(down).toMatchObject({ path: 'stream', config: { grid: [528], block: [32, 8, 1] } });
   });
 
   it('shares fewer columns among fewer warps: those of a TP4 and a TP8 rank', async () => {
@@ -49,7 +49,7 @@ describe('planExperts', () => {
     expect(gateUp).toMatchObject({
       path: 'tiled',
       kernel: 'experts_gate_up_mxfp8_bf16_tiled',
-      config: { grid: [132], block: [256], sharedBytes: 100_352 + 129 * 4 },
+      config: { grid: [264], block: [256], sharedBytes: 100_352 + 129 * 4 },
       refused: [{ path: 'stream' }],
     });
     expect(down.kernel).toBe('experts_down_mxfp8_bf16_tiled');

@@ -51,11 +51,17 @@ const tiledFromRows = 24;
 // What the kernels are built with: device/expert_stream.cuh, expert_tiled.cuh, expert_simt.cuh. Bytes
 // are dynamic shared memory without the work list.
 const warp = 32;
-const stream = { warps: 8, rows: 16, blocksPerProcessor: 2, bytes: 96_256 } as const;
-const tiled = { threads: 256, rowTiles: 8, rows: 128, blocksPerProcessor: 1 } as const;
-const simt = { threads: 256, rowTiles: 4, rows: 32, blocksPerProcessor: 2 } as const;
+const stream = { warps: 8, rows: 16, resident: 2, bytes: 96_256 } as const;
+const tiled = { threads: 256, rowTiles: 8, rows: 128, resident: 1 } as const;
+const simt = { threads: 256, rowTiles: 4, rows: 32, resident: 2 } as const;
 const tiledBytes = { mxfp8: 100_352, bf16: 133_120 } as const;
 const tiledStaticBytes = 128;
+
+/**
+ * Blocks for each place on the GPU. One would fetch without a pause; but a block that finds its place
+ * taken by a kernel of another stream starts late, and with two its share is half as large.
+ */
+const turns = 2;
 const sliceColumns = { mxfp8: 256, bf16: 128 } as const;
 
 /** @throws ArgumentRangeError when `wanted` cannot be had */
@@ -133,7 +139,7 @@ const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
   }),
   simt: (projection, shape, device) => ({
     kernel: `${projection.kernel}_${shape.weights}_${shape.activations}`,
-    blocks: residentBlocks(projection, shape, device, simt),
+    blocks: blocksOf(projection, shape, device, simt),
     block: [simt.threads],
     sharedBytes: workListBytes(shape),
     tokens: shape.tokens,
@@ -143,7 +149,7 @@ const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
     const rowTiles = stream.warps / sharers;
     return {
       kernel: `${projection.kernel}_${shape.weights}_bf16`,
-      blocks: residentBlocks(projection, shape, device, { ...stream, rowTiles }),
+      blocks: blocksOf(projection, shape, device, { ...stream, rowTiles }),
       block: [warp, sharers, rowTiles],
       sharedBytes: stream.bytes + workListBytes(shape),
       tokens: shape.tokens,
@@ -151,7 +157,7 @@ const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
   },
   tiled: (projection, shape, device) => ({
     kernel: `${projection.kernel}_${shape.weights}_bf16_tiled`,
-    blocks: residentBlocks(projection, shape, device, tiled),
+    blocks: blocksOf(projection, shape, device, tiled),
     block: [tiled.threads],
     sharedBytes: tiledBytes[shape.weights === 'mxfp8' ? 'mxfp8' : 'bf16'] + workListBytes(shape),
     tokens: shape.tokens,
@@ -159,18 +165,18 @@ const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
 };
 
 /**
- * Units of work that any routing can make, at most as many blocks as are resident at once: blocks stride
- * over the units that there are, and none fills a GPU while it waits (docs/pdl.md).
+ * Units of work that any routing can make, at most `turns` blocks for each place: blocks stride over the
+ * units that there are, so that idle ones of a captured grid cost little.
  */
-function residentBlocks(
+function blocksOf(
   { outputs, rowTileOutputs }: ExpertsProjection,
   shape: ExpertsShape,
   { processors }: DeviceLimits,
-  block: { readonly rowTiles: number; readonly rows: number; readonly blocksPerProcessor: number },
+  block: { readonly rowTiles: number; readonly rows: number; readonly resident: number },
 ): number {
   const columns = Math.ceil(outputs / (rowTileOutputs * block.rowTiles));
   const units = columns * maxTiles(slotsOf(shape), shape.localExperts, block.rows);
-  return Math.min(units, processors * block.blocksPerProcessor);
+  return Math.min(units, processors * block.resident * turns);
 }
 
 /**

@@ -211,7 +211,8 @@ __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory
   const int32_t wide = static_cast<int32_t>(blockDim.z);  // row tiles of a block
   const int32_t blocks = (row_tiles(problem) + wide - 1) / wide;
   const UnitRange range = {tiles, int64_t{list_tiles(tiles)} * blocks, blocks};
-  RingLoader<W, Problem> loader(problem, range, shared.ring[threadIdx.z * blockDim.y + threadIdx.y]);
+  RingStage* ring = shared.ring[threadIdx.z * blockDim.y + threadIdx.y];
+  RingLoader<W, Problem> loader(problem, range, ring);
   uint32_t round = 0;
   for (int64_t number = blockIdx.x; number < range.units; number += gridDim.x) {
     const Unit unit = find_unit(tiles, number, blocks);
