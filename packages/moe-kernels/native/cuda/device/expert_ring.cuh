@@ -104,19 +104,27 @@ struct RingLoader {
     const int lane = threadIdx.x;
     const int q = lane % 4;
     const int32_t columns = problem.columns();
-#pragma unroll
-    for (int group = 0; group < kGroups; ++group) {
+    const auto each = [&](int group, int i, auto copy) {
       const int32_t column = slice * W::kSlice + group * W::kGroup + q * W::kLaneColumns;
-      const int32_t left = (columns - column) * W::kElementBytes;
+      const uint8_t* from = weight[i] + int64_t{column} * W::kElementBytes;
+      copy(&to.raw[group][i][lane], from, (columns - column) * W::kElementBytes);
+    };
+    if (weights_whole) {
 #pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const uint8_t* from = weight[i] + int64_t{column} * W::kElementBytes;
-        if (weights_whole) {
-          dense_kernels::cuda::copy16_async(&to.raw[group][i][lane],
-                                            left > 0 ? from : weight[i], left > 0);
-        } else {
-          to.raw[group][i][lane] = gather16(from, left);
-        }
+      for (int part = 0; part < 2 * kGroups; ++part) {
+        each(part / 2, part % 2, [&](uint4* word, const uint8_t* from, int32_t left) {
+          const uint8_t* valid = left > 0 ? from : weight[0];
+          dense_kernels::cuda::copy16_async(word, valid, left > 0);
+        });
+      }
+    } else {
+      const auto gather = [](uint4* word, const uint8_t* from, int32_t left) {
+        *word = gather16(from, left);
+      };
+#pragma unroll 1
+      for (int group = 0; group < kGroups; ++group) {
+        each(group, 0, gather);
+        each(group, 1, gather);
       }
     }
     if constexpr (W::kIsScaled) {

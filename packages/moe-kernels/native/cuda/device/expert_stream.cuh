@@ -89,7 +89,7 @@ __device__ __forceinline__ void multiply_slice(const StreamTokens& tokens, const
     scales[0] = {stage.scales[g][0], stage.scales[g][1]};
     scales[1] = {stage.scales[g + kPairs][0], stage.scales[g + kPairs][1]};
   }
-#pragma unroll
+#pragma unroll(kIsPlain ? kGroups : 1)
   for (int group = 0; group < kGroups; ++group) {
     uint32_t low[kLaneWords<W>];
     uint32_t high[kLaneWords<W>];
