@@ -187,6 +187,8 @@ export interface Device {
   /** Compute capability, `9.0`; empty on the CPU. */
   readonly sm: string;
   readonly limits: DeviceLimits;
+  /** Bytes that allocations could still get; asks the device each time. */
+  readonly freeBytes: number;
   readonly priorityRange: { readonly least: number; readonly greatest: number };
   /** The stream that CUDA calls the legacy default stream; cannot capture. */
   readonly legacyStream: Stream;

@@ -30,7 +30,13 @@ export function parseDeviceInfo(text: string): DeviceInfo {
   };
 }
 
+/** What the same JSON says of the memory at that moment. */
+export function parseFreeBytes(text: string): number {
+  return (JSON.parse(text) as NativeDeviceInfo).availableBytes;
+}
+
 interface NativeDeviceInfo {
+  readonly availableBytes: number;
   readonly name: string;
   readonly uuid: string;
   readonly priorityRange: DeviceInfo['priorityRange'];

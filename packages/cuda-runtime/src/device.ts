@@ -11,7 +11,7 @@ import type {
   Runtime,
   Stream,
 } from './contract.js';
-import type { DeviceInfo } from './device-info.js';
+import { type DeviceInfo, parseFreeBytes } from './device-info.js';
 import { captureGraph } from './graph/capture.js';
 import { NativeGraph } from './graph/graph.js';
 import type { DeviceLimits } from './limits.js';
@@ -62,6 +62,11 @@ export class NativeDevice implements Device {
     this.sm = info.limits.sm;
     this.limits = info.limits;
     this.priorityRange = info.priorityRange;
+  }
+
+  get freeBytes(): number {
+    const runtime = this.#runtime('device.freeBytes');
+    return parseFreeBytes(guarded(() => environment().binding.deviceInfo(runtime, this.index)));
   }
 
   get legacyStream(): Stream {

@@ -9,6 +9,7 @@ import { agreed, ConfigFields, required, show } from './config/config-fields.js'
 import { kernelLimits } from './config/kernel-limits.js';
 import { parseLayerKinds } from './config/layer-kinds.js';
 import type { ModelConfig, MoeConfig, SwigluConfig } from './config/model-config.js';
+import { applyOverrides, type ConfigOverrides } from './config/overrides.js';
 import { parseSparseAttention } from './config/sparse-attention.js';
 import { ModelConfigError } from './errors/index.js';
 
@@ -23,9 +24,17 @@ export const supportedModelTypes: readonly string[] = [
 /**
  * Reads and parses `config.json` of a checkpoint folder.
  *
+ * @param overrides fields that replace those of the file
  * @throws ModelConfigError `MODEL_CONFIG_…`
  */
-export async function readModelConfig(directory: string): Promise<ModelConfig> {
+export async function readModelConfig(
+  directory: string,
+  overrides: ConfigOverrides = {},
+): Promise<ModelConfig> {
+  return parseModelConfig(applyOverrides(await readConfigJson(directory), overrides));
+}
+
+async function readConfigJson(directory: string): Promise<unknown> {
   const file = join(directory, 'config.json');
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw new ModelConfigError(
@@ -35,12 +44,11 @@ export async function readModelConfig(directory: string): Promise<ModelConfig> {
     );
   });
   try {
-    return parseModelConfig(JSON.parse(text));
+    return JSON.parse(text);
   } catch (cause) {
-    if (!(cause instanceof SyntaxError)) throw cause;
     throw new ModelConfigError(
       'MODEL_CONFIG_JSON',
-      `\`${file}\` is not valid JSON: ${cause.message}`,
+      `\`${file}\` is not valid JSON: ${messageOf(cause)}`,
       { facts: { file }, cause },
     );
   }
@@ -56,7 +64,7 @@ export function parseModelConfig(json: unknown): ModelConfig {
   const modelType = checkModelType(top);
   const text = top.object('text_config') ?? top;
   refuseUnsupported(text);
-  checkQuantization(top);
+  const quantization = parseQuantization(top);
 
   const layers = parseLayerKinds(text);
   const headDim = text.integer('head_dim', 1, kernelLimits.headDim);
@@ -85,6 +93,7 @@ export function parseModelConfig(json: unknown): ModelConfig {
       top.optionalBoolean('tie_word_embeddings') ??
       false,
     layers,
+    quantization,
   };
 }
 
@@ -119,14 +128,15 @@ function refuseUnsupported(text: ConfigFields): void {
   rope?.expectOneOf('rope_type', ['default'], 'positions are not scaled');
 }
 
-function checkQuantization(top: ConfigFields): void {
+function parseQuantization(top: ConfigFields): ModelConfig['quantization'] {
   const quantization = top.object('quantization_config');
-  if (!quantization) return;
+  if (!quantization) return undefined;
   quantization.expectOneOf('quant_method', ['mxfp8'], 'weights are bf16, f32 or MXFP8');
   const block = quantization.raw('weight_block_size');
   if (block !== undefined && show(block) !== '[1,32]') {
     throw quantization.outOfRange('weight_block_size', '[1, 32], the block of MXFP8');
   }
+  return 'mxfp8';
 }
 
 function parseHeads(text: ConfigFields, kvHeads: number): number {

@@ -6,6 +6,9 @@ import type { LoadReport } from './loader/load-report.js';
 import type { Overlap } from './overlap.js';
 import type { SharedExpertChoice } from './shared-expert-choice.js';
 
+/** Who sums the parts of a rank that has no communicator. */
+export const uncommunicated = 'nobody: partial sums, for measuring only';
+
 /** What is known about a model. */
 export interface ModelFacts {
   readonly config: ModelConfig;
@@ -27,6 +30,8 @@ export function describeModel(model: ModelFacts): Record<string, unknown> {
     config.layers.filter(({ attention, mlp }) => attention === kind || mlp === kind).length;
   return {
     modelType: config.modelType,
+    loadFormat: report.dummy ? 'dummy' : 'safetensors',
+    outputs: describeOutputs(model),
     backend: runtime.backend,
     device: model.device.name,
     activations: model.activations,
@@ -51,6 +56,16 @@ export function describeModel(model: ModelFacts): Record<string, unknown> {
     },
     weights: report,
   };
+}
+
+/** Why answers mean nothing, for those who see only them. */
+function describeOutputs({ report, sums }: ModelFacts): string {
+  const { rank, size } = report.tensorParallel;
+  const reasons = [
+    ...(report.dummy ? ['the weights are random'] : []),
+    ...(sums === uncommunicated ? [`rank ${rank} of ${size} runs without the others`] : []),
+  ];
+  return reasons.length > 0 ? `mean nothing: ${reasons.join(', and ')}` : 'of the checkpoint';
 }
 
 function describeEmbedding(

@@ -1,4 +1,5 @@
 export type { Communicator } from './communicator.js';
+export { builtInConfig, builtInModels } from './config/built-in-configs.js';
 export type {
   LayerKind,
   ModelConfig,
@@ -6,6 +7,7 @@ export type {
   SparseAttentionConfig,
   SwigluConfig,
 } from './config/model-config.js';
+export { type ConfigOverrides, parseOverrides } from './config/overrides.js';
 export { parseModelConfig, readModelConfig, supportedModelTypes } from './config.js';
 export {
   type CheckpointCode,
@@ -13,12 +15,16 @@ export {
   type ModelConfigCode,
   ModelConfigError,
   ModelError,
+  ModelMemoryError,
+  type ModelMemoryFacts,
   type ModelStateCode,
   ModelStateError,
 } from './errors/index.js';
 export type { KvCache } from './kv-cache.js';
 export { Checkpoint } from './loader/checkpoint.js';
+export type { DummyReport } from './loader/dummy/dummy-source.js';
 export type { LoadProgress, LoadReport } from './loader/load-report.js';
+export type { LoadFormat } from './loader/open-source.js';
 export type { RankPart, TensorParallel } from './loader/shard.js';
 export type { FileAccess, StoredTensor, TensorSource } from './loader/tensor-source.js';
 export { MiniMaxM3Model } from './minimax-m3-model.js';

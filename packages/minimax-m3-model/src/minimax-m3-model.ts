@@ -6,9 +6,8 @@ import { loadDenseKernels } from '@altstream/dense-kernels';
 import { loadMoeKernels } from '@altstream/moe-kernels';
 import { buildLayers } from './build-layers.js';
 import type { ModelConfig } from './config/model-config.js';
-import { readModelConfig } from './config.js';
 import type { DecoderLayer } from './decoder-layer.js';
-import { describeModel } from './describe-model.js';
+import { describeModel, uncommunicated } from './describe-model.js';
 import { ModelStateError } from './errors/index.js';
 import {
   type ActivationDType,
@@ -21,10 +20,10 @@ import { LmHead } from './layers/lm-head.js';
 import type { MoeBlock } from './layers/moe-block.js';
 import { RmsNorm } from './layers/rms-norm.js';
 import { TokenEmbedding } from './layers/token-embedding.js';
-import { Checkpoint } from './loader/checkpoint.js';
 import type { LoadReport } from './loader/load-report.js';
 import { loadWeights } from './loader/load-weights.js';
 import type { ModelWeights } from './loader/model-weights.js';
+import { openSource, resolveConfig } from './loader/open-source.js';
 import { measureSharedExpert } from './measure-shared-expert.js';
 import type { ModelOptions } from './model-options.js';
 import { type ModelBatch, ModelStep, type StepContext } from './model-step.js';
@@ -46,7 +45,7 @@ export class MiniMaxM3Model {
   readonly pageBytes: number;
   readonly activations: ActivationDType;
   /** Who sums the parts of several ranks. */
-  readonly sums: 'one rank' | 'communicator' | 'nobody: partial sums, for measuring only';
+  readonly sums: 'one rank' | 'communicator' | typeof uncommunicated;
   readonly overlap: Overlap;
   readonly sharedExpert: SharedExpertChoice;
   /** The MoE blocks by layer, for tests and measurements. */
@@ -79,7 +78,7 @@ export class MiniMaxM3Model {
     };
     this.pageBytes = pageBytesOf(this.#cacheShape);
     const isAlone = weights.tensorParallel.size === 1;
-    const summed = communicator ? 'communicator' : 'nobody: partial sums, for measuring only';
+    const summed = communicator ? 'communicator' : uncommunicated;
     this.sums = isAlone ? 'one rank' : summed;
     const mode = options.overlap ?? 'capture';
     const alternate = mode === 'off' ? undefined : this.runtime.streams.get('alt', { device });
@@ -95,17 +94,18 @@ export class MiniMaxM3Model {
   }
 
   /**
-   * Loads a checkpoint folder.
+   * Loads a checkpoint folder, or makes a model of its size.
    *
-   * @throws ModelConfigError, CheckpointError, ModelStateError; nothing stays allocated then
+   * @throws ModelConfigError, CheckpointError, ModelMemoryError, ModelStateError; nothing stays
+   *   allocated then
    */
   static async load(options: ModelOptions): Promise<MiniMaxM3Model> {
-    const { runtime, directory, tensorParallel, onProgress, signal } = options;
+    const { runtime, tensorParallel, onProgress, signal } = options;
     const device = options.device ?? runtime.device();
-    const config = await readModelConfig(directory);
+    const config = await resolveConfig(options);
     const kernels = [loadDenseKernels, loadAttentionKernels, loadMoeKernels];
     await Promise.all(kernels.map((load) => load(runtime)));
-    const source = await Checkpoint.open(directory);
+    const source = await openSource(options, config, options.seed);
     try {
       const { weights, report } = await loadWeights(source, {
         config,

@@ -2,7 +2,9 @@
 
 import type { Device, Runtime } from '@altstream/cuda-runtime';
 import type { Communicator } from './communicator.js';
+import type { ConfigOverrides } from './config/overrides.js';
 import type { LoadProgress } from './loader/load-report.js';
+import type { LoadFormat } from './loader/open-source.js';
 import type { TensorParallel } from './loader/shard.js';
 import type { OverlapMode } from './overlap.js';
 import type { SharedExpertMode } from './shared-expert-choice.js';
@@ -12,8 +14,14 @@ export interface ModelOptions {
   readonly runtime: Runtime;
   /** Default: the runtime's device. */
   readonly device?: Device;
-  /** Checkpoint folder. */
+  /** Checkpoint folder; with `loadFormat: 'dummy'` also `MiniMax-M3` or `MiniMax-M3-BF16`. */
   readonly directory: string;
+  /** Default `safetensors`. `dummy`: random weights of the right size, without reading any. */
+  readonly loadFormat?: LoadFormat;
+  /** Fields of `config.json` to replace, e.g. `{ num_hidden_layers: 8 }`. */
+  readonly overrides?: ConfigOverrides;
+  /** Of dummy weights, a whole number; default 0. */
+  readonly seed?: number;
   /** Type of activations and cache, default bfloat16. Weights stay as stored. */
   readonly dtype?: 'bfloat16' | 'float32';
   /** When shared and routed experts run side by side, default `capture`. */

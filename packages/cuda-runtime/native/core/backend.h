@@ -42,6 +42,7 @@ enum class MemoryPlace : uint8_t { kDevice, kHost };
 struct MemoryState {
   uint64_t free = 0;
   uint64_t reserved = 0;  // taken from the system, used or kept for reuse
+  uint64_t available = 0;  // what allocations could still get: free, or kept for reuse
 };
 
 /// Stream priorities; a lower number runs first.
@@ -113,7 +114,7 @@ class Backend {
 
   virtual Status allocate(uint64_t bytes, const std::string& label, MemoryPlace place,
                           uint8_t*& data) = 0;
-  /// For the facts of an allocation that did not fit.
+  /// As an allocation would find it now.
   virtual MemoryState memory_state(MemoryPlace place) = 0;
   /// Never fails and never waits; called when no submitted work can touch the memory.
   virtual void free_memory(uint8_t* data, uint64_t bytes, const std::string& label,

@@ -271,6 +271,7 @@ std::string Runtime::device_info() {
   json.field("least", static_cast<int64_t>(range.least));
   json.field("greatest", static_cast<int64_t>(range.greatest));
   json.end_object();
+  json.field("availableBytes", backend_->memory_state(MemoryPlace::kDevice).available);
   json.end_object();
   return json.take();
 }

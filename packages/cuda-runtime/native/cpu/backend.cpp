@@ -279,7 +279,8 @@ Status CpuBackend::allocate(uint64_t bytes, const std::string& label, core::Memo
 
 core::MemoryState CpuBackend::memory_state(core::MemoryPlace) {
   const uint64_t used = memory_.in_use();
-  return {memory_.limit() - used, used + memory_.cached()};
+  const uint64_t left = memory_.limit() - used;
+  return {left, used + memory_.cached(), left};
 }
 
 void CpuBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string& label,

@@ -267,7 +267,8 @@ Status CudaBackend::allocate(uint64_t bytes, const std::string& label, core::Mem
 core::MemoryState CudaBackend::memory_state(core::MemoryPlace place) {
   if (place == core::MemoryPlace::kDevice) return device_.memory_state();
   const auto pages = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES));
-  return {pages * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE)), 0};
+  const uint64_t free = pages * static_cast<uint64_t>(sysconf(_SC_PAGE_SIZE));
+  return {free, 0, free};
 }
 
 void CudaBackend::free_memory(uint8_t* data, uint64_t bytes, const std::string&,

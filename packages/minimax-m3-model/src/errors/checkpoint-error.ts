@@ -9,7 +9,8 @@ export type CheckpointCode =
   | 'MODEL_CHECKPOINT_TENSOR_MISSING'
   | 'MODEL_CHECKPOINT_DTYPE'
   | 'MODEL_CHECKPOINT_SHAPE'
-  | 'MODEL_CHECKPOINT_SHARDING';
+  | 'MODEL_CHECKPOINT_SHARDING'
+  | 'MODEL_CHECKPOINT_SEED';
 
 /** A checkpoint folder that is incomplete, damaged, or does not fit its config. */
 export class CheckpointError extends ModelError {

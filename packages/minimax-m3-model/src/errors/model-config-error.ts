@@ -9,6 +9,7 @@ export type ModelConfigCode =
   | 'MODEL_CONFIG_TYPE'
   | 'MODEL_CONFIG_RANGE'
   | 'MODEL_CONFIG_CONFLICT'
+  | 'MODEL_CONFIG_OVERRIDE'
   | 'MODEL_CONFIG_UNSUPPORTED';
 
 /** A `config.json` that cannot be read, or that describes something else than a MiniMax-M3. */

@@ -1,5 +1,6 @@
 /** What happened while a checkpoint was loaded, for logs and `describe()`. */
 
+import type { DummyReport } from './dummy/dummy-source.js';
 import type { RankPart, TensorParallel } from './shard.js';
 import type { FileAccess } from './tensor-source.js';
 
@@ -23,6 +24,8 @@ export interface LoadReport {
   readonly files: number;
   /** How their bytes were got; undefined for a source without files. */
   readonly access: FileAccess | undefined;
+  /** How weights were made that no checkpoint has; undefined for real ones. */
+  readonly dummy: DummyReport | undefined;
   /** Tensors that the model uses, scales included, and the bytes read from them. */
   readonly used: TensorCount;
   /** Bytes on the device. */

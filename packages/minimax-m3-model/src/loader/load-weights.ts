@@ -1,7 +1,8 @@
 /** Loads all weights of one rank and reports what was found. */
 
-import type { Stream } from '@altstream/cuda-runtime';
+import { OutOfMemoryError, type Stream } from '@altstream/cuda-runtime';
 import type { ModelConfig } from '../config/model-config.js';
+import { DummySource } from './dummy/dummy-source.js';
 import { planLayer } from './layer-weights.js';
 import type { LoadProgress, LoadReport, TensorCount } from './load-report.js';
 import type { MatrixPart } from './matrix-part.js';
@@ -16,6 +17,7 @@ import {
 } from './shard.js';
 import type { TensorSource } from './tensor-source.js';
 import { WeightLoader } from './weight-loader.js';
+import { weightsDoNotFit } from './weight-memory.js';
 import { unusedPart, WeightNames } from './weight-names.js';
 
 /** What to load, and where to. */
@@ -54,6 +56,7 @@ export async function loadWeights(
   const started = performance.now();
   const tensorParallel = checkTensorParallel(options.tensorParallel ?? { rank: 0, size: 1 });
   const loader = new WeightLoader(source, options.stream);
+  const { freeBytes } = options.stream.device;
   try {
     const weights = planModel(source, loader, { ...options, tensorParallel });
     await loader.run(options.onProgress, options.signal);
@@ -61,7 +64,9 @@ export async function loadWeights(
     return { weights, report: report(source, loader, weights, seconds) };
   } catch (error) {
     loader.dispose();
-    throw error;
+    if (!OutOfMemoryError.isInstance(error)) throw error;
+    const { config, isSummed = true } = options;
+    throw weightsDoNotFit(error, config, { freeBytes, tensorParallel, isSummed });
   }
 }
 
@@ -122,8 +127,9 @@ function report(
     }
   }
   return {
-    files: new Set([...source.tensors.values()].map(({ file }) => file)).size,
+    files: source.fill ? 0 : new Set([...source.tensors.values()].map(({ file }) => file)).size,
     access: source.access?.(),
+    dummy: source instanceof DummySource ? source.report : undefined,
     used: loader.used,
     deviceBytes: loader.deviceBytes,
     vision,

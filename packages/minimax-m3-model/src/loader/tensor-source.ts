@@ -1,5 +1,7 @@
 /** Where weights come from. The loader knows a checkpoint by this interface only. */
 
+import type { Stream, Tensor } from '@altstream/cuda-runtime';
+
 /** Element types of safetensors that have a fixed number of whole bytes. */
 export const storedDTypeBytes = {
   BOOL: 1,
@@ -55,6 +57,11 @@ export interface TensorSource {
    * @throws CheckpointError when the file ends early or cannot be read
    */
   read(tensor: StoredTensor, start: number, into: Uint8Array): Promise<void>;
+  /**
+   * Writes a tensor's values to device memory, in the type that this has. A source that makes weights
+   * has it, and is then never read.
+   */
+  fill?(tensor: StoredTensor, into: Tensor, stream: Stream): Promise<void>;
   /** How bytes are got, for the load report; absent where there are no files. */
   access?(): FileAccess;
   /** Closes the files. Reads after that fail. */

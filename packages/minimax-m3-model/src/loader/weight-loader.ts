@@ -70,6 +70,7 @@ export class WeightLoader {
     const tensor = findVector(this.#source, spellings, length);
     const destination = this.#allocate([length], 'f32', tensor.name);
     this.#queue(tensor, tensor.bytes, async () => {
+      if (this.#source.fill) return this.#source.fill(tensor, destination, this.#stream);
       const bytes = await this.#readRange(tensor, 0, tensor.bytes);
       this.#write(destination, tensor.dtype === 'BF16' ? widenBf16(bytes) : bytes);
     });
@@ -148,6 +149,10 @@ export class WeightLoader {
       for (const stored of scales ? [tensor, scales] : [tensor]) this.#use(stored, 0);
       return;
     }
+    if (this.#source.fill) {
+      this.#queueFills(part, matrix, row);
+      return;
+    }
     if (storageOf(tensor) !== target) {
       const { name, dtype } = tensor;
       const reason = conversionReason(part, target);
@@ -169,6 +174,18 @@ export class WeightLoader {
     }
     if (scales) this.#queue(scales, bytesOf(scales), async () => {});
     this.#queue(tensor, bytesOf(tensor), () => this.#convertRows(part, target, matrix.data, row));
+  }
+
+  /** Made where they lie, so that there is nothing to convert. */
+  #queueFills({ tensor, scales, rowRange }: FoundPart, matrix: Matrix, row: number): void {
+    const fill = (stored: StoredTensor, whole: Tensor) => {
+      const into = whole.slice(0, row, row + rowRange.count);
+      this.#queue(stored, into.bytes, async () => {
+        await this.#source.fill?.(stored, into, this.#stream);
+      });
+    };
+    fill(tensor, matrix.data);
+    if (scales && matrix.scales) fill(scales, matrix.scales);
   }
 
   /** Moves rows as they are. */

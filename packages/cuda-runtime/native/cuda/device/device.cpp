@@ -129,7 +129,8 @@ core::MemoryState Device::memory_state() {
   cudaMemGetInfo(&available, &total);
   uint64_t reserved = 0;
   cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved);
-  return {available, reserved};
+  const uint64_t used = in_use_.load();
+  return {available, reserved, available + (reserved > used ? reserved - used : 0)};
 }
 
 void Device::make_current() const {
