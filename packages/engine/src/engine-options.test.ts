@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { settleOptions } from './engine-options.js';
+import { type EngineOptions, settleOptions } from './engine-options.js';
 import type { CausalModel } from './model.js';
 
 /** Only the sizes matter here. */
-const modelOf = (maxPositions: number, pageBytes: number): CausalModel =>
-  ({ maxPositions, pageTokens: 16, pageBytes }) as CausalModel;
+const modelOf = (maxPositions: number, pageBytes: number, backend = 'cpu'): CausalModel =>
+  ({ maxPositions, pageTokens: 16, pageBytes, runtime: { backend } }) as CausalModel;
+
+/** Options with their pages; 0 where they will be measured. */
+function settle(options: EngineOptions) {
+  const { cache, ...settled } = settleOptions(options);
+  return { ...settled, cache, pages: 'pages' in cache ? cache.pages : 0 };
+}
 
 describe('the default number of pages', () => {
   it('lets every sequence have the whole context', () => {
-    const { pages, maxModelLength } = settleOptions({
+    const { pages, maxModelLength } = settle({
       model: modelOf(1000, 1024),
       maxSequences: 8,
     });
@@ -17,21 +23,36 @@ describe('the default number of pages', () => {
 
   it('takes a shorter context that was asked for', () => {
     const model = modelOf(1000, 1024);
-    expect(settleOptions({ model, maxSequences: 8, maxModelLength: 100 }).pages).toBe(8 * 7);
+    expect(settle({ model, maxSequences: 8, maxModelLength: 100 }).pages).toBe(8 * 7);
   });
 
   it('ends at 1 GiB, and the context with it', () => {
-    const options = settleOptions({ model: modelOf(2 ** 20, 2 ** 20), maxSequences: 8 });
+    const options = settle({ model: modelOf(2 ** 20, 2 ** 20), maxSequences: 8 });
     expect([options.pages, options.maxModelLength]).toEqual([1024, 16 * 1024]);
   });
 
   it('holds one sequence of a length that was asked for, also beyond 1 GiB', () => {
     const model = modelOf(2 ** 20, 2 ** 20);
-    const options = settleOptions({ model, maxSequences: 8, maxModelLength: 32_768 });
+    const options = settle({ model, maxSequences: 8, maxModelLength: 32_768 });
     expect([options.pages, options.maxModelLength]).toEqual([2048, 32_768]);
   });
 
   it('is at least one, however large a page is', () => {
-    expect(settleOptions({ model: modelOf(1000, 2 ** 31) }).pages).toBe(1);
+    expect(settle({ model: modelOf(1000, 2 ** 31) }).pages).toBe(1);
+  });
+});
+
+describe('measuring the memory', () => {
+  it('is the default on CUDA with nine tenths of it, and asked for on the CPU', () => {
+    expect(settle({ model: modelOf(1000, 1, 'cuda') }).cache).toEqual({ fraction: 0.9 });
+    const model = modelOf(1000, 1);
+    expect(settle({ model, memoryFraction: 0.5 }).cache).toEqual({ fraction: 0.5 });
+    expect(settle({ model, memoryFraction: 0.5, pages: 7 }).cache).toMatchObject({ pages: 7 });
+  });
+
+  it.each([0, -1, 1.01, Number.NaN])('refuses a fraction of %s', (memoryFraction) => {
+    expect(() => settle({ model: modelOf(1000, 1), memoryFraction })).toThrow(
+      `\`memoryFraction\` is ${memoryFraction}, expected a number above 0, at most 1`,
+    );
   });
 });

@@ -1,3 +1,4 @@
+import type { CacheDemand, CacheSize } from './cache-size.js';
 import { ParameterError } from './errors/index.js';
 import type { CausalModel } from './model.js';
 import type { TokenBytes } from './stop-condition.js';
@@ -5,11 +6,15 @@ import type { TokenBytes } from './stop-condition.js';
 /** How an engine is made. Names follow vLLM where it has one. */
 export interface EngineOptions {
   readonly model: CausalModel;
-  /**
-   * Pages of the KV cache; default: enough for `maxSequences` sequences of the whole context, at most
-   * 1 GiB, but at least one sequence of a `maxModelLength` that was asked for.
-   */
+  /** Pages of the KV cache; default: as `memoryFraction` says. */
   readonly pages?: number;
+  /**
+   * Share of the device's memory that may be in use, above 0 and at most 1: what weights, the
+   * largest steps and the graphs leave of it is the KV cache. Default 0.9 on CUDA. On the CPU, where the
+   * memory is not ours alone, the default is no measurement: enough pages for `maxSequences`
+   * sequences of the whole context, at most 1 GiB, but at least one sequence of a given `maxModelLength`.
+   */
+  readonly memoryFraction?: number;
   /** Most sequences that run at the same time; default 8. */
   readonly maxSequences?: number;
   /** Most prompt tokens of a step; default 512. */
@@ -31,27 +36,27 @@ export interface EngineOptions {
 }
 
 /** Options with every default filled in and every value checked. */
-export type SettledOptions = Readonly<Required<Omit<EngineOptions, 'tokenBytes' | 'onFault'>>> & {
+export type SettledOptions = Readonly<
+  Required<Omit<EngineOptions, 'tokenBytes' | 'onFault' | 'pages' | 'memoryFraction'>>
+> & {
   readonly tokenBytes: TokenBytes | undefined;
   readonly onFault: ((error: Error) => void) | undefined;
+  /** Pages that are known, or the share of memory to measure by. */
+  readonly cache: CacheSize | { readonly fraction: number };
+  readonly demand: CacheDemand;
 };
 
 const mostDefaultCacheBytes = 2 ** 30;
+const defaultFraction = 0.9;
 
 /** Fills in defaults and refuses what cannot work, naming the option. */
 export function settleOptions(given: EngineOptions): SettledOptions {
   const { model } = given;
   const maxSequences = positive('maxSequences', given.maxSequences ?? 8);
-  const wantedLength = positive('maxModelLength', given.maxModelLength ?? model.maxPositions);
-  if (wantedLength > model.maxPositions) {
+  const maxModelLength = positive('maxModelLength', given.maxModelLength ?? model.maxPositions);
+  if (maxModelLength > model.maxPositions) {
     const expected = `at most the model's ${model.maxPositions} positions`;
-    throw new ParameterError({ parameter: 'maxModelLength', expected, received: wantedLength });
-  }
-  const pages = positive('pages', given.pages ?? defaultPages(given, maxSequences, wantedLength));
-  const roomTokens = pages * model.pageTokens;
-  if (given.maxModelLength !== undefined && wantedLength > roomTokens) {
-    const expected = `at most ${roomTokens}, what ${pages} pages of ${model.pageTokens} tokens hold`;
-    throw new ParameterError({ parameter: 'maxModelLength', expected, received: wantedLength });
+    throw new ParameterError({ parameter: 'maxModelLength', expected, received: maxModelLength });
   }
   const graphSizes = given.graphSizes ?? defaultGraphSizes(maxSequences);
   const largest = Math.max(0, ...graphSizes);
@@ -59,19 +64,58 @@ export function settleOptions(given: EngineOptions): SettledOptions {
     const expected = `at least one size ≥ maxSequences (${maxSequences}), so that no step leaves the graphs`;
     throw new ParameterError({ parameter: 'graphSizes', expected, received: graphSizes.join(' ') });
   }
-  return {
+  const settled = {
     model,
-    pages,
     maxSequences,
     maxBatchedTokens: positive('maxBatchedTokens', given.maxBatchedTokens ?? 512),
     maxPartialPrefills: positive('maxPartialPrefills', given.maxPartialPrefills ?? 2),
-    maxModelLength: Math.min(wantedLength, roomTokens),
+    maxModelLength,
     maxWaiting: positive('maxWaiting', given.maxWaiting ?? 256),
     graphSizes: graphSizes.map((size) => positive('graphSizes', size)),
     tokenBytes: given.tokenBytes,
     checkLedger: given.checkLedger ?? false,
     onFault: given.onFault,
+    cache: cacheRule(given, maxSequences, maxModelLength),
+    demand: {
+      pageBytes: model.pageBytes,
+      pageTokens: model.pageTokens,
+      maxSequences,
+      length: maxModelLength,
+      isLengthGiven: given.maxModelLength !== undefined,
+      layerBytes: model.layerBytes,
+    },
   };
+  return 'pages' in settled.cache ? withPages(settled, settled.cache) : settled;
+}
+
+/** The same for a cache of so many pages, which may cut the length of the model. */
+export function withPages(options: SettledOptions, cache: CacheSize): SettledOptions {
+  const { demand, model } = options;
+  const { length, isLengthGiven } = demand;
+  const roomTokens = cache.pages * model.pageTokens;
+  if (isLengthGiven && length > roomTokens) {
+    const expected = `at most ${roomTokens}, what ${cache.pages} pages of ${model.pageTokens} tokens hold`;
+    throw new ParameterError({ parameter: 'maxModelLength', expected, received: length });
+  }
+  return { ...options, cache, maxModelLength: Math.min(length, roomTokens) };
+}
+
+function cacheRule(
+  given: EngineOptions,
+  maxSequences: number,
+  length: number,
+): SettledOptions['cache'] {
+  const { model, pages, memoryFraction } = given;
+  if (pages !== undefined) return { pages: positive('pages', pages), why: 'given' };
+  if (memoryFraction === undefined && model.runtime.backend === 'cpu') {
+    const most = `${mostDefaultCacheBytes / 2 ** 30} GiB`;
+    const why = `not measured on the CPU: what the sequences could fill, at most ${most}`;
+    return { pages: defaultPages(given, maxSequences, length), why };
+  }
+  const fraction = memoryFraction ?? defaultFraction;
+  if (fraction > 0 && fraction <= 1) return { fraction };
+  const expected = 'a number above 0, at most 1';
+  throw new ParameterError({ parameter: 'memoryFraction', expected, received: fraction });
 }
 
 function positive(parameter: string, value: number): number {

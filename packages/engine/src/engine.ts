@@ -1,8 +1,15 @@
-import { CudaRuntimeError, type Stream } from '@altstream/cuda-runtime';
+import type { Stream } from '@altstream/cuda-runtime';
 import { loadDenseKernels } from '@altstream/dense-kernels';
-import { type EngineOptions, type SettledOptions, settleOptions } from './engine-options.js';
+import { createCache, pagesOfSequence, sizeCache } from './cache.js';
+import {
+  type EngineOptions,
+  type SettledOptions,
+  settleOptions,
+  withPages,
+} from './engine-options.js';
 import { CapacityError, ClosedError, PromptError, StepError } from './errors/index.js';
 import { EventQueue } from './event-queue.js';
+import { isFatal } from './fatal.js';
 import type { GenerationEvent } from './generation-event.js';
 import { type GenerationParameters, settleParameters } from './generation-parameters.js';
 import { GraphRunner, type GraphRunnerReport } from './graph-runner.js';
@@ -54,11 +61,13 @@ export class Engine {
   #running: Promise<void> | undefined;
 
   private constructor(options: SettledOptions, stream: Stream, cache: ModelCache) {
-    const { model, pages, pageTokens, maxPages } = { ...options, ...geometry(options) };
+    const { model } = options;
+    const { pageTokens } = model;
+    const maxPages = pagesOfSequence(options);
     this.#options = options;
     this.#stream = stream;
     this.#cache = cache;
-    this.#pool = new PagePool(pages);
+    this.#pool = new PagePool(cache.pages);
     this.#scheduler = new Scheduler({ ...options, pool: this.#pool, pageTokens });
     const parts = { model, cache: this.#cache, stream, maxPages };
     this.#decode = new GraphRunner({
@@ -73,14 +82,20 @@ export class Engine {
     });
   }
 
-  /** Makes the cache, captures the decode graphs and starts the step loop. */
+  /**
+   * Makes the cache, captures the decode graphs and starts the step loop.
+   *
+   * @throws ParameterError, MemoryError, and what the device throws; nothing stays allocated then
+   */
   static async create(given: EngineOptions): Promise<Engine> {
-    const options = settleOptions(given);
-    await loadDenseKernels(options.model.runtime);
-    const stream = options.model.device.createStream({ name: 'engine' });
+    const asked = settleOptions(given);
+    await loadDenseKernels(asked.model.runtime);
+    const stream = asked.model.device.createStream({ name: 'engine' });
     let cache: ModelCache | undefined;
     try {
-      cache = options.model.createCache(options.pages);
+      const size = await sizeCache(asked, stream);
+      const options = withPages(asked, size);
+      cache = createCache(options, size.pages);
       const engine = new Engine(options, stream, cache);
       await engine.#decode.capture();
       engine.#running = engine.#loop().catch((error: unknown) => engine.#giveUp(error));
@@ -171,10 +186,12 @@ export class Engine {
 
   /** What was chosen: limits, graphs and the model's own report. */
   describe(): Record<string, unknown> {
-    const { model, tokenBytes, onFault: _, ...limits } = this.#options;
+    const { model, tokenBytes, onFault: _, cache, demand, ...limits } = this.#options;
     const modelMaxLength = model.maxPositions;
+    const { total: pages } = this.#pool;
     return {
-      limits: { ...limits, modelMaxLength, stopStrings: tokenBytes !== undefined },
+      limits: { ...limits, pages, modelMaxLength, stopStrings: tokenBytes !== undefined },
+      cache: { ...cache, bytes: pages * demand.pageBytes },
       decode: this.#decode.describe(),
       prefillWorkspaceBytes: this.#prefill.workspaceBytes,
       model: model.describe(),
@@ -309,22 +326,8 @@ export class Engine {
   }
 }
 
-function geometry({ model, maxModelLength }: SettledOptions): {
-  pageTokens: number;
-  maxPages: number;
-} {
-  const { pageTokens } = model;
-  return { pageTokens, maxPages: Math.ceil(maxModelLength / pageTokens) };
-}
-
 function completed(pieces: readonly PrefillPiece[]): Sequence[] {
   return pieces
     .filter(({ sequence, start, tokens }) => start + tokens === sequence.prompt.length)
     .map(({ sequence }) => sequence);
-}
-
-/** After these nothing that the device computes can be trusted, so no request may go on. */
-function isFatal(error: unknown): boolean {
-  const codes = ['CRT_DEVICE_LOST', 'CRT_DISPOSED'];
-  return CudaRuntimeError.isInstance(error) && codes.includes(error.code);
 }

@@ -1,10 +1,11 @@
 import type { GraphExec, Stream, Tensor } from '@altstream/cuda-runtime';
 import { Workspace } from '@altstream/cuda-runtime';
+import { isFatal } from './fatal.js';
 import type { CausalModel, ModelCache } from './model.js';
-import { readLogprobs, type Sampled, Sampler } from './sampler.js';
+import { type RowLogprobs, readLogprobs, type Sampled, Sampler } from './sampler.js';
 import type { Sequence } from './sequence.js';
+import { DecodeBlock } from './step/decode-block.js';
 import type { SampledToken } from './step/sampled-token.js';
-import { StepInputs } from './step/step-inputs.js';
 
 /** What the decode runner is made of. */
 export interface GraphRunnerOptions {
@@ -23,7 +24,6 @@ interface Bucket {
   readonly rows: number;
   readonly exec: GraphExec;
   readonly logits: Tensor;
-  readonly sampled: Sampled;
   launches: number;
 }
 
@@ -34,28 +34,31 @@ export interface GraphRunnerReport {
   readonly dropped: readonly { readonly rows: number; readonly reason: string }[];
   /** Steps that ran without a graph. */
   readonly eagerSteps: number;
+  /** Steps whose tokens were where the step before had written them, so that none was sent. */
+  readonly fedSteps: number;
   readonly workspaceBytes: number;
 }
 
 /**
- * Decode steps: one token for every row, forward pass and sampling in one graph launch. Graphs are
- * captured at start, the largest first, and share one workspace, since only one runs at a time.
+ * Decode steps: one token for every row. Inputs, forward pass, sampling and outputs are one graph launch,
+ * and a sampled id is written where the next step reads it. Graphs are captured at start, the largest
+ * first, and share one workspace, since only one runs at a time.
  */
 export class GraphRunner {
   readonly #options: GraphRunnerOptions;
-  readonly #inputs: StepInputs;
+  readonly #block: DecodeBlock;
   readonly #sampler: Sampler;
   readonly #workspace: Workspace;
   readonly #buckets: Bucket[] = [];
   readonly #dropped: { rows: number; reason: string }[] = [];
   #eagerSteps = 0;
+  #fedSteps = 0;
 
   constructor(options: GraphRunnerOptions) {
-    const { model, maxRows, maxPages } = options;
+    const { model, stream, maxRows } = options;
     this.#options = options;
-    const capacity = { tokens: maxRows, sequences: maxRows, rows: maxRows, maxPages };
-    this.#inputs = new StepInputs(model.device, capacity, 'decode');
-    for (let row = 0; row < maxRows; row += 1) this.#inputs.host.rows[row] = row;
+    this.#block = new DecodeBlock(model.device, options);
+    this.#block.prepare(stream);
     this.#sampler = new Sampler(model.device, maxRows, 'decode');
     this.#workspace = new Workspace(model.device, { label: 'decode' });
   }
@@ -66,12 +69,29 @@ export class GraphRunner {
       try {
         this.#buckets.unshift(await this.#captureBucket(rows));
       } catch (error) {
-        this.#dropped.push({
-          rows,
-          reason: error instanceof Error ? error.message : String(error),
-        });
+        if (isFatal(error)) throw error;
+        const reason = error instanceof Error ? error.message : String(error);
+        this.#dropped.push({ rows, reason });
       }
     }
+  }
+
+  /** One step of padding: settles allocations and kernel choices. */
+  async warmUp(rows: number): Promise<void> {
+    this.#set([], rows);
+    this.#enqueue(rows);
+    await this.#options.stream.synchronize();
+  }
+
+  /** A graph that the caller disposes; undefined if it cannot be captured. */
+  async tryCapture(rows: number): Promise<GraphExec | undefined> {
+    return this.#captureBucket(rows).then(
+      ({ exec }) => exec,
+      (error: unknown) => {
+        if (isFatal(error)) throw error;
+        return undefined;
+      },
+    );
   }
 
   /** Computes one token for each sequence, row by row. */
@@ -79,20 +99,24 @@ export class GraphRunner {
     const { stream } = this.#options;
     const bucket = this.#buckets.find(({ rows }) => rows >= sequences.length);
     const rows = bucket?.rows ?? sequences.length;
-    this.#upload(sequences, rows);
+    if (this.#set(sequences, rows)) this.#fedSteps += 1;
+    let logits = bucket?.logits;
     if (bucket) {
       bucket.launches += 1;
       bucket.exec.launch(stream);
-      return this.#collect(sequences, bucket.logits, bucket.sampled);
+    } else {
+      this.#eagerSteps += 1;
+      logits = this.#enqueue(rows);
     }
-    this.#eagerSteps += 1;
-    const { logits, sampled } = this.#enqueue(rows);
-    return this.#collect(sequences, logits, sampled);
+    const best = logits ? this.#alternatives(sequences, logits) : [];
+    const [top] = await Promise.all([best, stream.synchronize()]);
+    const { ids, logprobs } = this.#block.take(sequences);
+    return sampledTokens(sequences, { ids, logprobs, top });
   }
 
   /** Forgets what the device was told: after a failed step nothing of it is certain. */
   forget(): void {
-    this.#inputs.forget();
+    this.#block.forget();
     this.#sampler.forget();
   }
 
@@ -102,62 +126,65 @@ export class GraphRunner {
       buckets: this.#buckets.map(({ rows, launches }) => ({ rows, launches })),
       dropped: this.#dropped,
       eagerSteps: this.#eagerSteps,
+      fedSteps: this.#fedSteps,
       workspaceBytes: this.#workspace.bytes,
     };
   }
 
   dispose(): void {
     for (const { exec } of this.#buckets) exec.dispose();
-    this.#inputs.dispose();
+    this.#block.dispose();
     this.#sampler.dispose();
     this.#workspace.dispose();
   }
 
-  /** A warm-up run settles allocations and kernel choices; then the same calls are captured. */
+  /** The same calls as in the warm-up, captured. */
   async #captureBucket(rows: number): Promise<Bucket> {
     const { model, stream } = this.#options;
-    this.#upload([], rows);
-    this.#enqueue(rows);
-    await stream.synchronize();
-    let captured: { logits: Tensor; sampled: Sampled } | undefined;
+    await this.warmUp(rows);
+    let logits: Tensor | undefined;
     const graph = model.device.capture(
       () => {
-        captured = this.#enqueue(rows);
+        logits = this.#enqueue(rows);
       },
       { stream },
     );
-    if (!captured) throw new Error('the capture recorded nothing');
-    const exec = await graph.instantiate();
-    graph.dispose();
-    return { rows, exec, ...captured, launches: 0 };
+    try {
+      if (!logits) throw new Error('the capture recorded nothing');
+      return { rows, exec: await graph.instantiate(), logits, launches: 0 };
+    } finally {
+      graph.dispose();
+    }
   }
 
-  #enqueue(rows: number): { logits: Tensor; sampled: Sampled } {
+  /** Everything that a step is, captured or not. */
+  #enqueue(rows: number): Tensor {
     const { model, cache, stream } = this.#options;
     const workspace = this.#workspace;
     workspace.reset();
-    const logits = model.forward(this.#inputs.batch(rows, rows, rows), cache, {
+    this.#block.send(stream);
+    const logits = model.forward(this.#block.batch(rows), cache, { stream, workspace });
+    this.#sampler.sample(logits, {
       stream,
-      workspace,
+      allocator: workspace,
+      positions: this.#block.samplePositions(rows),
+      out: { ids: this.#block.ids(rows), logprobs: this.#block.logprobs(rows) },
     });
-    return { logits, sampled: this.#sampler.sample(logits, { stream, allocator: workspace }) };
+    this.#block.fetch(stream);
+    return logits;
   }
 
-  #upload(sequences: readonly Sequence[], rows: number): void {
-    sequences.forEach((sequence, row) => {
-      this.#inputs.setToken(row, sequence, row, sequence.computedTokens);
-    });
-    this.#inputs.padFrom(sequences.length, rows);
-    this.#inputs.upload(this.#options.stream, sequences, rows, rows);
-    this.#sampler.upload(this.#options.stream, sequences, rows);
+  #set(sequences: readonly Sequence[], rows: number): boolean {
+    const { stream } = this.#options;
+    this.#sampler.uploadParameters(stream, sequences, rows);
+    return this.#block.set(stream, sequences, rows);
   }
 
-  async #collect(
-    sequences: readonly Sequence[],
-    logits: Tensor,
-    sampled: Sampled,
-  ): Promise<SampledToken[]> {
-    return collectSampled(sequences, { logits, sampled }, this.#options.stream);
+  /** Alternatives are rare, so they run eagerly behind the graph instead of in every graph. */
+  async #alternatives(sequences: readonly Sequence[], logits: Tensor): Promise<RowLogprobs[]> {
+    const rows = sequences.length;
+    const first = { logits: logits.slice(0, 0, rows), ids: this.#block.ids(rows) };
+    return readAlternatives(sequences, first, this.#options.stream);
   }
 }
 
@@ -171,24 +198,35 @@ export async function collectSampled(
   if (rows === 0) return [];
   const ids = new Int32Array(rows);
   const logprobs = new Float32Array(rows);
-  const firstRows = (tensor: Tensor): Tensor => tensor.slice(0, 0, rows);
-  const reads = [
-    stream.read(firstRows(sampled.ids), ids),
-    stream.read(firstRows(sampled.logprobs), logprobs),
-  ];
-  const wanted = Math.max(...sequences.map(({ parameters }) => parameters.logprobs ?? 0));
-  // Alternatives are rare, so they run eagerly behind the graph instead of in every graph.
-  const best =
-    wanted > 0
-      ? readLogprobs(
-          { logits: firstRows(logits), ids: firstRows(sampled.ids), count: wanted },
-          { stream, allocator: stream },
-        )
-      : Promise.resolve([]);
-  const [top] = await Promise.all([best, ...reads]);
+  const firstIds = sampled.ids.slice(0, 0, rows);
+  const [top] = await Promise.all([
+    readAlternatives(sequences, { logits: logits.slice(0, 0, rows), ids: firstIds }, stream),
+    stream.read(firstIds, ids),
+    stream.read(sampled.logprobs.slice(0, 0, rows), logprobs),
+  ]);
+  return sampledTokens(sequences, { ids, logprobs, top });
+}
+
+async function readAlternatives(
+  sequences: readonly Sequence[],
+  input: { readonly logits: Tensor; readonly ids: Tensor },
+  stream: Stream,
+): Promise<RowLogprobs[]> {
+  const count = Math.max(0, ...sequences.map(({ parameters }) => parameters.logprobs ?? 0));
+  return count === 0 ? [] : readLogprobs({ ...input, count }, { stream, allocator: stream });
+}
+
+function sampledTokens(
+  sequences: readonly Sequence[],
+  values: {
+    readonly ids: Int32Array;
+    readonly logprobs: Float32Array;
+    readonly top: readonly RowLogprobs[];
+  },
+): SampledToken[] {
   return sequences.map(({ parameters }, row) => ({
-    id: ids[row] ?? -1,
-    logprob: logprobs[row] ?? Number.NaN,
-    top: top[row]?.top.slice(0, parameters.logprobs ?? 0) ?? [],
+    id: values.ids[row] ?? -1,
+    logprob: values.logprobs[row] ?? Number.NaN,
+    top: values.top[row]?.top.slice(0, parameters.logprobs ?? 0) ?? [],
   }));
 }

@@ -6,6 +6,8 @@ export {
   EngineError,
   type EngineErrorCode,
   LedgerError,
+  MemoryError,
+  type MemoryFacts,
   ParameterError,
   PromptError,
   StepError,

@@ -42,6 +42,8 @@ export interface CausalModel {
   readonly pageTokens: number;
   /** Bytes of a page over all layers. */
   readonly pageBytes: number;
+  /** Bytes that the weights of one layer take, the largest; for messages about memory. */
+  readonly layerBytes?: number;
   createCache(pages: number): ModelCache;
   /**
    * Enqueues one pass and returns at once; may be captured.

@@ -39,6 +39,20 @@ export class PrefillRunner {
     this.#workspace = new Workspace(model.device, { label: 'prefill' });
   }
 
+  /** One step of the largest size, of padding only: settles allocations. */
+  async warmUp(): Promise<void> {
+    const { model, cache, stream, maxTokens, maxSequences } = this.#options;
+    this.#inputs.pad(maxTokens, maxSequences);
+    this.#inputs.upload(stream, [], maxTokens, maxSequences);
+    this.#sampler.upload(stream, [], maxSequences);
+    const workspace = this.#workspace;
+    workspace.reset();
+    const batch = this.#inputs.batch(maxTokens, maxSequences, maxSequences);
+    const logits = model.forward(batch, cache, { stream, workspace });
+    this.#sampler.sample(logits, { stream, allocator: workspace });
+    await stream.synchronize();
+  }
+
   /** @returns the first token of each piece that completes its prompt, in the order of the pieces. */
   async run(pieces: readonly PrefillPiece[]): Promise<SampledToken[]> {
     if (pieces.length === 0) return [];

@@ -18,6 +18,16 @@ export interface RowLogprobs {
 const floatColumns = ['temperature', 'topP', 'minP'] as const;
 const integerColumns = ['topK', 'positions'] as const;
 
+/** Where a sampler's launches go. */
+export interface SamplerOptions {
+  readonly stream: Stream;
+  readonly allocator: TensorAllocator;
+  /** i32 [rows], instead of those that `upload` sends: who else writes them. */
+  readonly positions?: Tensor;
+  /** Instead of new tensors. */
+  readonly out?: Sampled;
+}
+
 /**
  * Sampling parameters of each row as device tensors at fixed addresses, and the launches that use
  * them. Padding rows have position −1 and sample nothing.
@@ -52,13 +62,21 @@ export class Sampler {
   /** Enqueues the parameters of the sequences, one a row; rows up to `rows` are padding. */
   upload(stream: Stream, sequences: readonly Sequence[], rows: number): void {
     if (rows === 0) return;
-    sequences.forEach((sequence, row) => {
-      this.#setRow(row, sequence);
+    sequences.forEach(({ prompt, generated }, row) => {
+      this.#integers.positions[row] = prompt.length + generated.length;
     });
     this.#integers.positions.fill(-1, sequences.length, rows);
     this.#write(stream, 'positions', this.#integers.positions, rows);
+    this.uploadParameters(stream, sequences, rows);
+  }
+
+  /** The same without positions: nothing, as long as the sequences stay in their rows. */
+  uploadParameters(stream: Stream, sequences: readonly Sequence[], rows: number): void {
     const key = `${rows}:${sequences.map(({ id }) => id).join()}`;
     if (key === this.#uploaded) return;
+    sequences.forEach((sequence, row) => {
+      this.#setRow(row, sequence);
+    });
     for (const name of floatColumns) this.#write(stream, name, this.#floats[name], rows);
     this.#write(stream, 'topK', this.#integers.topK, rows);
     this.#write(stream, 'seeds', this.#seeds, rows);
@@ -71,7 +89,7 @@ export class Sampler {
   }
 
   /** Enqueues the choice of one token a row of `logits` f32 [rows, vocab]; may be captured. */
-  sample(logits: Tensor, options: { stream: Stream; allocator: TensorAllocator }): Sampled {
+  sample(logits: Tensor, { positions, ...options }: SamplerOptions): Sampled {
     const rows = logits.shape[0] ?? 0;
     const column = (name: string): Tensor => {
       const tensor = this.#tensors[name];
@@ -85,7 +103,7 @@ export class Sampler {
       topP: column('topP'),
       minP: column('minP'),
       seeds: column('seeds'),
-      positions: column('positions'),
+      positions: positions ?? column('positions'),
     };
     return sample(input, options);
   }
@@ -94,12 +112,11 @@ export class Sampler {
     for (const tensor of Object.values(this.#tensors)) tensor.dispose();
   }
 
-  #setRow(row: number, { parameters, prompt, generated }: Sequence): void {
+  #setRow(row: number, { parameters }: Sequence): void {
     this.#floats.temperature[row] = parameters.temperature;
     this.#floats.topP[row] = parameters.topP;
     this.#floats.minP[row] = parameters.minP;
     this.#integers.topK[row] = parameters.topK;
-    this.#integers.positions[row] = prompt.length + generated.length;
     this.#seeds[row] = parameters.seed;
   }
 

@@ -7,6 +7,7 @@ export type EngineErrorCode =
   | 'ENGINE_CAPACITY'
   | 'ENGINE_CLOSED'
   | 'ENGINE_STEP'
+  | 'ENGINE_MEMORY'
   | 'ENGINE_LEDGER';
 
 /** Base of every error that this package throws; recognised by marker, so two copies agree. */

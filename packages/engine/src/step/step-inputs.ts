@@ -1,6 +1,7 @@
 import { type Device, type Stream, Tensor } from '@altstream/cuda-runtime';
 import type { ModelBatch } from '../model.js';
 import type { Sequence } from '../sequence.js';
+import { PageTable } from './page-table.js';
 
 /** Largest batch that a set of inputs can hold. */
 export interface StepCapacity {
@@ -15,21 +16,16 @@ const columns = ['tokenIds', 'positions', 'sequenceIds', 'slots'] as const;
 type Column = (typeof columns)[number];
 
 /**
- * The device tensors of one kind of step, at fixed addresses so that graphs replay on new contents,
- * with host arrays beside them. Fill the host arrays, then `upload`.
+ * The device tensors of steps that run eagerly, with host arrays beside them. Fill the host arrays, then
+ * `upload`.
  */
 export class StepInputs {
-  /** Host side of the per-token tensors; padding rows hold position −1 and slot −1. */
+  /** Host side of the per-token tensors. */
   readonly host: Readonly<Record<Column | 'rows', Int32Array>>;
-  readonly #capacity: StepCapacity;
   readonly #tensors: Readonly<Record<Column | 'rows', Tensor>>;
-  readonly #pageTable: Tensor;
-  readonly #pageRow: Int32Array;
-  /** What the page table on the device holds for each row: `sequence:pages`. */
-  readonly #rowKeys: string[] = [];
+  readonly #pageTable: PageTable;
 
   constructor(device: Device, capacity: StepCapacity, label: string) {
-    this.#capacity = capacity;
     const make = (name: string, length: number): Tensor =>
       Tensor.allocate(device, [length], 'i32', { label: `${label}.${name}` });
     const lengths = {
@@ -42,10 +38,7 @@ export class StepInputs {
     const names = [...columns, 'rows'] as const;
     this.#tensors = record(names, (name) => make(name, lengths[name]));
     this.host = record(names, (name) => new Int32Array(lengths[name]).fill(-1));
-    this.#pageTable = Tensor.allocate(device, [capacity.sequences, capacity.maxPages], 'i32', {
-      label: `${label}.pageTable`,
-    });
-    this.#pageRow = new Int32Array(capacity.maxPages);
+    this.#pageTable = new PageTable(device, capacity, label);
   }
 
   /** The tensors' first elements, as a model reads them. */
@@ -57,7 +50,7 @@ export class StepInputs {
       positions: first('positions', tokens),
       sequenceIds: first('sequenceIds', tokens),
       slots: first('slots', tokens),
-      pageTable: this.#pageTable.slice(0, 0, sequences),
+      pageTable: this.#pageTable.rows(sequences),
       rows: first('rows', rows),
     };
   }
@@ -70,12 +63,13 @@ export class StepInputs {
     this.host.slots[index] = sequence.slotAt(position);
   }
 
-  /** Makes the tokens from `index` on padding rows: no cache write, no attention, no expert. */
-  padFrom(index: number, end: number): void {
-    this.host.tokenIds.fill(0, index, end);
-    this.host.positions.fill(-1, index, end);
-    this.host.sequenceIds.fill(0, index, end);
-    this.host.slots.fill(-1, index, end);
+  /** Fills the host arrays with padding: no cache write, no attention, no expert, no logits. */
+  pad(tokens: number, rows: number): void {
+    this.host.tokenIds.fill(0, 0, tokens);
+    this.host.sequenceIds.fill(0, 0, tokens);
+    this.host.positions.fill(-1, 0, tokens);
+    this.host.slots.fill(-1, 0, tokens);
+    this.host.rows.fill(-1, 0, rows);
   }
 
   /** Enqueues the copies of the host arrays' first elements, and of page-table rows that changed. */
@@ -87,28 +81,17 @@ export class StepInputs {
     if (rows > 0) {
       stream.write(this.#tensors.rows.slice(0, 0, rows), this.host.rows.subarray(0, rows));
     }
-    sequences.forEach((sequence, row) => {
-      this.#uploadPages(stream, sequence, row);
-    });
+    this.#pageTable.upload(stream, sequences);
   }
 
   /** Makes the next upload write every page-table row anew. */
   forget(): void {
-    this.#rowKeys.length = 0;
+    this.#pageTable.forget();
   }
 
   dispose(): void {
     for (const tensor of Object.values(this.#tensors)) tensor.dispose();
     this.#pageTable.dispose();
-  }
-
-  #uploadPages(stream: Stream, sequence: Sequence, row: number): void {
-    const key = `${sequence.id}:${sequence.pages.length}`;
-    if (this.#rowKeys[row] === key) return;
-    this.#rowKeys[row] = key;
-    this.#pageRow.fill(-1);
-    this.#pageRow.set(sequence.pages.slice(0, this.#capacity.maxPages));
-    stream.write(this.#pageTable.slice(0, row, row + 1), this.#pageRow);
   }
 }
 
