@@ -1,5 +1,5 @@
-import type { CacheDemand, CacheSize } from './cache-size.js';
 import { ParameterError } from './errors/index.js';
+import type { CacheDemand, CacheSize } from './memory/cache-size.js';
 import type { CausalModel } from './model.js';
 import type { TokenBytes } from './stop-condition.js';
 

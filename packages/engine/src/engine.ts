@@ -1,6 +1,5 @@
 import type { Stream } from '@altstream/cuda-runtime';
 import { loadDenseKernels } from '@altstream/dense-kernels';
-import { createCache, pagesOfSequence, sizeCache } from './cache.js';
 import {
   type EngineOptions,
   type SettledOptions,
@@ -8,11 +7,12 @@ import {
   withPages,
 } from './engine-options.js';
 import { CapacityError, ClosedError, PromptError, StepError } from './errors/index.js';
+import { isFatal } from './errors/is-fatal.js';
 import { EventQueue } from './event-queue.js';
-import { isFatal } from './fatal.js';
 import type { GenerationEvent } from './generation-event.js';
 import { type GenerationParameters, settleParameters } from './generation-parameters.js';
 import { GraphRunner, type GraphRunnerReport } from './graph-runner.js';
+import { createCache, pagesOfSequence, sizeCache } from './memory/cache.js';
 import type { ModelCache } from './model.js';
 import { PagePool } from './page-pool.js';
 import { PrefillRunner } from './prefill-runner.js';

@@ -1,6 +1,6 @@
 import type { GraphExec, Stream, Tensor } from '@altstream/cuda-runtime';
 import { Workspace } from '@altstream/cuda-runtime';
-import { isFatal } from './fatal.js';
+import { isFatal } from './errors/is-fatal.js';
 import type { CausalModel, ModelCache } from './model.js';
 import { type RowLogprobs, readLogprobs, type Sampled, Sampler } from './sampler.js';
 import type { Sequence } from './sequence.js';

@@ -1,8 +1,8 @@
 /** Puts weights, kernels and decisions together into decoder layers. */
 
-import { RoutedExperts, type RoutedExpertsWeights } from '@altstream/moe-kernels';
+import { type PdlConfig, RoutedExperts, type RoutedExpertsWeights } from '@altstream/moe-kernels';
 import type { Communicator } from './communicator.js';
-import type { ModelConfig, MoeConfig } from './config/model-config.js';
+import type { ModelConfig } from './config/model-config.js';
 import { DecoderLayer, type LayerMlp } from './decoder-layer.js';
 import { Attention } from './layers/attention.js';
 import { DenseMlp } from './layers/dense-mlp.js';
@@ -20,6 +20,8 @@ export interface LayerContext {
   readonly overlap: Overlap;
   readonly sharedExpert: SharedExpertChoice;
   readonly communicator: Communicator | undefined;
+  /** Programmatic launches of the routed experts. */
+  readonly pdl: PdlConfig | undefined;
 }
 
 /** The layers, and the MoE blocks among them by layer. */
@@ -58,16 +60,17 @@ function buildDenseMlp(weights: MlpWeights | undefined, context: LayerContext): 
 function buildMoeBlock(
   layer: number,
   weights: MoeWeights | undefined,
-  { config, overlap, sharedExpert, communicator }: LayerContext,
+  context: LayerContext,
 ): MoeBlock | undefined {
+  const { config, overlap, sharedExpert, communicator } = context;
   const { moe } = config;
   if (!weights || !moe) return undefined;
   return new MoeBlock({
     layer,
-    routed: expertPath(weights, weights.experts, config, moe, 0),
+    routed: expertPath(weights, weights.experts, context, 0),
     shared: weights.shared && swigluMlp(weights.shared, config),
-    fused: weights.fused && expertPath(weights, weights.fused, config, moe, 1),
-    usesFused: (tokens) => sharedExpert.usesFused(tokens),
+    fused: weights.fused && expertPath(weights, weights.fused, context, 1),
+    wayOf: (tokens) => sharedExpert.wayOf(tokens),
     overlap,
     communicator,
   });
@@ -82,18 +85,21 @@ function swigluMlp(weights: MlpWeights, { swiglu }: ModelConfig): SwigluMlp | un
 function expertPath(
   weights: MoeWeights,
   experts: MlpWeights,
-  { swiglu }: ModelConfig,
-  moe: MoeConfig,
+  { config: { swiglu, moe }, pdl }: LayerContext,
   sharedSlots: 0 | 1,
 ): ExpertPath | undefined {
-  if (experts.columns.count === 0) return undefined;
+  if (!moe || experts.columns.count === 0) return undefined;
   const stacked: RoutedExpertsWeights = {
     w13: expertWeight(experts.gateUp),
     w2: expertWeight(experts.down),
   };
   return {
     router: new Router(weights, moe, sharedSlots),
-    experts: new RoutedExperts(stacked, { numExperts: moe.experts + sharedSlots, swiglu }),
+    experts: new RoutedExperts(stacked, {
+      numExperts: moe.experts + sharedSlots,
+      swiglu,
+      ...(pdl && { pdl }),
+    }),
   };
 }
 

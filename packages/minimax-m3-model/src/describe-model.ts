@@ -1,7 +1,9 @@
 /** The answer to "what was chosen?". */
 
 import type { Device, Runtime } from '@altstream/cuda-runtime';
+import type { PdlPolicy } from '@altstream/moe-kernels';
 import type { ModelConfig } from './config/model-config.js';
+import type { MoeBlock } from './layers/moe-block.js';
 import type { LoadReport } from './loader/load-report.js';
 import type { Overlap } from './overlap.js';
 import type { SharedExpertChoice } from './shared-expert-choice.js';
@@ -21,6 +23,8 @@ export interface ModelFacts {
   readonly sums: string;
   readonly overlap: Overlap;
   readonly sharedExpert: SharedExpertChoice;
+  readonly moeBlocks: ReadonlyMap<number, MoeBlock>;
+  readonly pdl: PdlPolicy;
 }
 
 /** Plain data about a loaded model, for logs and the server's `/v1/loads`. */
@@ -46,6 +50,7 @@ export function describeModel(model: ModelFacts): Record<string, unknown> {
     tiedEmbeddings: config.tiedEmbeddings,
     cache: { pageTokens: model.pageTokens, pageBytes: model.pageBytes },
     overlap: { mode: overlap.mode, alternateStream: overlap.alternateName },
+    pdl: describePdl(model),
     sharedExpert: { ...model.sharedExpert.describe(), layers: report.sharedExpertLayers },
     tensorParallel: {
       ...report.tensorParallel,
@@ -55,6 +60,33 @@ export function describeModel(model: ModelFacts): Record<string, unknown> {
       sums: model.sums,
     },
     weights: report,
+  };
+}
+
+/** The limit of programmatic launches, and what the last pass decided for each kernel of an expert layer. */
+function describePdl({ moeBlocks, pdl, device }: ModelFacts): unknown {
+  const [block] = moeBlocks.values();
+  const routed = block?.describeRouted();
+  if (!routed) return 'no routed experts on this rank';
+  const dtype = routed.weights === 'mxfp8' ? 'mxfp8' : 'bf16';
+  // Of a pass that every limit but 0 allows, by a kernel that could.
+  const {
+    tokens: _,
+    limit,
+    ...decision
+  } = pdl.chooser(dtype)({
+    tokens: 1,
+    device: device.limits,
+    waits: true,
+  });
+  const steps = routed.lastPlan?.steps ?? [];
+  return {
+    dtype,
+    maxTokens: Number.isFinite(limit) ? limit : 'unlimited',
+    ...decision,
+    lastPass: steps.map(({ kernel, pdl: { enabled, tokens, reason } }) => {
+      return { kernel, tokens, enabled, ...(reason !== undefined && { reason }) };
+    }),
   };
 }
 

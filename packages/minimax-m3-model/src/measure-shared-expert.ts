@@ -1,18 +1,29 @@
-/** Times both ways to run the shared expert, each as a replayed graph of one MoE layer. */
+/** Times every way to run the shared expert, each as a replayed graph of MoE layers. */
 
-import { type Device, type Stream, type Tensor, Workspace } from '@altstream/cuda-runtime';
+import {
+  type Device,
+  type GraphExec,
+  type Stream,
+  type Tensor,
+  Workspace,
+} from '@altstream/cuda-runtime';
 import type { KvCache } from './kv-cache.js';
 import type { MoeBlock } from './layers/moe-block.js';
 import { ModelStep } from './model-step.js';
-import type { SharedExpertMeasurement } from './shared-expert-choice.js';
+import type { SharedExpertMeasurement, SharedExpertWay } from './shared-expert-choice.js';
 
-const replays = 20;
-const rounds = 3;
+const replays = 10;
+const rounds = 5;
+/** Layers of a graph: together their weights are more than a cache holds, as in a real step. */
+const mostBlocks = 8;
 
 /** What to measure. */
 export interface MeasureOptions {
   readonly device: Device;
-  readonly block: MoeBlock;
+  /** MoE blocks that can run in all of the ways. */
+  readonly blocks: readonly MoeBlock[];
+  /** At least one; the first wins a tie. */
+  readonly ways: readonly SharedExpertWay[];
   readonly hidden: number;
   readonly dtype: 'f32' | 'bf16';
   readonly cache: KvCache;
@@ -22,14 +33,19 @@ export interface MeasureOptions {
 /** Makes a tensor that the measurement frees. */
 type MakeTensor = Stream['tensor'];
 
-/** Measures one batch size; the best round counts, since the others waited for somebody else. */
+/**
+ * Measures one batch size. The ways take turns, so that a change of clocks meets all of them; the best
+ * round of each counts, since the others waited for somebody else.
+ */
 export async function measureSharedExpert(
   options: MeasureOptions,
 ): Promise<SharedExpertMeasurement> {
-  const { device, block, tokens } = options;
+  const { device, tokens, ways, cache } = options;
+  const blocks = spread(options.blocks, mostBlocks);
   const stream = device.createStream({ name: 'measure' });
   const workspace = new Workspace(device, { label: 'measure' });
   const owned: Tensor[] = [];
+  const graphs: GraphExec[] = [];
   const make: MakeTensor = (shape, dtype, label) => {
     const tensor = stream.tensor(shape, dtype, label);
     owned.push(tensor);
@@ -39,46 +55,59 @@ export async function measureSharedExpert(
     const hidden = pseudoActivations(options, stream, make);
     const batch = emptyBatch(tokens, stream, make);
     const out = make(hidden.shape, hidden.dtype, 'measured');
-    const time = (body: (step: ModelStep) => void) =>
-      timeGraph(device, stream, (capturing) => {
-        workspace.reset();
-        body(new ModelStep(batch, options.cache, { stream: capturing, workspace }));
-      });
-    const separateUs = await time((step) => block.forwardSeparate(hidden, step, out));
-    const fusedUs = await time((step) => block.forwardFused(hidden, step, out));
-    const chosen = fusedUs < separateUs ? 'fused' : 'separate';
-    return { tokens, separateUs, fusedUs, chosen };
+    for (const way of ways) {
+      const graph = device.capture(
+        (capturing) => {
+          for (const block of blocks) {
+            workspace.reset();
+            block.forwardBy(
+              way,
+              hidden,
+              new ModelStep(batch, cache, { stream: capturing, workspace }),
+              out,
+            );
+          }
+        },
+        { stream },
+      );
+      graphs.push(await graph.instantiate().finally(() => graph.dispose()));
+    }
+    const best = await timeInTurns(graphs, stream);
+    const us = best.map((time) => time / blocks.length);
+    const times = Object.fromEntries(ways.map((way, i) => [`${way}Us`, us[i] ?? 0]));
+    const chosen = ways[us.indexOf(Math.min(...us))] ?? 'separate';
+    return { tokens, ...times, chosen, layers: blocks.length };
   } finally {
     await stream.synchronize();
+    for (const graph of graphs) graph.dispose();
     for (const tensor of owned) tensor.dispose();
     workspace.dispose();
     stream.dispose();
   }
 }
 
-async function timeGraph(
-  device: Device,
-  stream: Stream,
-  record: (capturing: Stream) => void,
-): Promise<number> {
-  const graph = device.capture(record, { stream });
-  const exec = await graph.instantiate();
-  try {
-    let best = Number.POSITIVE_INFINITY;
-    for (let round = 0; round <= rounds; round++) {
+/** Microseconds of one replay of each graph. */
+async function timeInTurns(graphs: readonly GraphExec[], stream: Stream): Promise<number[]> {
+  const best = graphs.map(() => Number.POSITIVE_INFINITY);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [i, graph] of graphs.entries()) {
       await stream.synchronize();
       const started = performance.now();
-      for (let i = 0; i < replays; i++) exec.launch(stream);
+      for (let n = 0; n < replays; n++) graph.launch(stream);
       await stream.synchronize();
       const us = ((performance.now() - started) * 1000) / replays;
       // The first round warms caches up.
-      if (round > 0) best = Math.min(best, us);
+      if (round > 0) best[i] = Math.min(best[i] ?? us, us);
     }
-    return best;
-  } finally {
-    exec.dispose();
-    graph.dispose();
   }
+  return best;
+}
+
+/** At most so many of the blocks, evenly from all depths. */
+function spread(blocks: readonly MoeBlock[], most: number): MoeBlock[] {
+  const count = Math.min(most, blocks.length);
+  const wanted = Array.from({ length: count }, (_, i) => Math.floor((i * blocks.length) / count));
+  return wanted.flatMap((index) => blocks[index] ?? []);
 }
 
 /** Values in [-1, 1) that differ from token to token, so that tokens choose different experts. */

@@ -3,7 +3,7 @@
 import { loadAttentionKernels } from '@altstream/attention-kernels';
 import type { Device, Runtime, Tensor } from '@altstream/cuda-runtime';
 import { loadDenseKernels } from '@altstream/dense-kernels';
-import { loadMoeKernels } from '@altstream/moe-kernels';
+import { loadMoeKernels, PdlPolicy } from '@altstream/moe-kernels';
 import { buildLayers } from './build-layers.js';
 import type { ModelConfig } from './config/model-config.js';
 import type { DecoderLayer } from './decoder-layer.js';
@@ -22,10 +22,10 @@ import { RmsNorm } from './layers/rms-norm.js';
 import { TokenEmbedding } from './layers/token-embedding.js';
 import type { LoadReport } from './loader/load-report.js';
 import { loadWeights } from './loader/load-weights.js';
-import type { ModelWeights } from './loader/model-weights.js';
-import { openSource, resolveConfig } from './loader/open-source.js';
+import { bytesOfLayer, type ModelWeights } from './loader/model-weights.js';
 import { measureSharedExpert } from './measure-shared-expert.js';
-import type { ModelOptions } from './model-options.js';
+import type { ModelDecisions, ModelOptions } from './model-options.js';
+import { openSource, resolveConfig } from './model-source.js';
 import { type ModelBatch, ModelStep, type StepContext } from './model-step.js';
 import { Overlap } from './overlap.js';
 import { SharedExpertChoice } from './shared-expert-choice.js';
@@ -48,11 +48,17 @@ export class MiniMaxM3Model {
   readonly sums: 'one rank' | 'communicator' | typeof uncommunicated;
   readonly overlap: Overlap;
   readonly sharedExpert: SharedExpertChoice;
+  /** Who decides which launches of the routed experts are programmatic. */
+  readonly pdl: PdlPolicy;
   /** The MoE blocks by layer, for tests and measurements. */
   readonly moeBlocks: ReadonlyMap<number, MoeBlock>;
+  /** Bytes of the weights of one layer, the largest. */
+  readonly layerBytes: number;
+  /** First to last, for tests and measurements. */
+  readonly layers: readonly DecoderLayer[];
+  readonly #parts: ModelParts;
   readonly #weights: ModelWeights;
   readonly #embedding: TokenEmbedding;
-  readonly #layers: readonly DecoderLayer[];
   readonly #lmHead: LmHead;
   readonly #cacheShape: CacheShape;
   #isDisposed = false;
@@ -69,6 +75,7 @@ export class MiniMaxM3Model {
     this.maxPositions = config.maxPositions;
     this.pageTokens = pageTokensOf(config);
     this.activations = options.dtype === 'float32' ? 'f32' : 'bf16';
+    this.#parts = parts;
     this.#weights = weights;
     this.#cacheShape = {
       config,
@@ -77,6 +84,7 @@ export class MiniMaxM3Model {
       dtype: this.activations,
     };
     this.pageBytes = pageBytesOf(this.#cacheShape);
+    this.layerBytes = Math.max(0, ...weights.layers.map(bytesOfLayer));
     const isAlone = weights.tensorParallel.size === 1;
     const summed = communicator ? 'communicator' : uncommunicated;
     this.sums = isAlone ? 'one rank' : summed;
@@ -85,9 +93,11 @@ export class MiniMaxM3Model {
     this.overlap = new Overlap(mode, alternate);
     this.sharedExpert = new SharedExpertChoice(options.sharedExpert ?? 'separate');
     const { overlap, sharedExpert } = this;
-    const built = buildLayers(weights, { config, overlap, sharedExpert, communicator });
+    const { pdl } = options;
+    this.pdl = new PdlPolicy(pdl);
+    const built = buildLayers(weights, { config, overlap, sharedExpert, communicator, pdl });
     this.#embedding = new TokenEmbedding(weights, this.activations, communicator);
-    this.#layers = built.layers;
+    this.layers = built.layers;
     this.moeBlocks = built.moeBlocks;
     const finalNorm = new RmsNorm(weights.finalNorm, config.rmsNormEps);
     this.#lmHead = new LmHead(finalNorm, weights, config.vocabSize, communicator);
@@ -128,6 +138,20 @@ export class MiniMaxM3Model {
     }
   }
 
+  /**
+   * The same weights with other decisions; for comparing them, and fit for the same caches. It lives as
+   * long as the model that was loaded, whose `dispose` ends all of them.
+   *
+   * @throws ModelStateError as `load`
+   */
+  async variant(decisions: ModelDecisions): Promise<MiniMaxM3Model> {
+    this.#checkAlive('variant');
+    const options = { ...this.#parts.options, ...decisions };
+    const model = new MiniMaxM3Model({ ...this.#parts, options, owner: this.#parts.owner ?? this });
+    await model.#settleSharedExpert(options.measuredBatchSizes ?? []);
+    return model;
+  }
+
   /** Allocates a cache of so many pages. */
   createCache(pages: number): KvCache {
     if (!Number.isSafeInteger(pages) || pages < 0) {
@@ -149,7 +173,7 @@ export class MiniMaxM3Model {
     const hidden = step.workspace.tensor(residual.shape, residual.dtype, 'hidden');
     // Nothing comes before the first layer, so it adds zeros.
     step.stream.fill(hidden, 0);
-    for (const layer of this.#layers) layer.forward(hidden, residual, step);
+    for (const layer of this.layers) layer.forward(hidden, residual, step);
     return this.#lmHead.forward(hidden, residual, step);
   }
 
@@ -158,21 +182,25 @@ export class MiniMaxM3Model {
     return describeModel(this);
   }
 
-  /** Frees the weights. Caches are their owners'. */
+  /** Frees the weights, if they are not another model's. Caches are their owners'. */
   dispose(): void {
-    if (!this.#isDisposed) this.#weights.dispose();
+    if (!this.#isDisposed && !this.#parts.owner) this.#weights.dispose();
     this.#isDisposed = true;
   }
 
   #checkCache(cache: { readonly pages: number }): KvCache {
-    if (this.#isDisposed) {
-      throw new ModelStateError('MODEL_DISPOSED', 'forward: the model is disposed; load it again');
-    }
-    if (cache instanceof KvCache && cache.layers.length === this.#layers.length) return cache;
+    this.#checkAlive('forward');
+    if (cache instanceof KvCache && cache.layers.length === this.layers.length) return cache;
     throw new ModelStateError(
       'MODEL_FOREIGN_CACHE',
       'forward: `cache` is not of this model; make it with `createCache` of the same model',
     );
+  }
+
+  #checkAlive(api: string): void {
+    const owner = this.#parts.owner ?? this;
+    if (!this.#isDisposed && !owner.#isDisposed) return;
+    throw new ModelStateError('MODEL_DISPOSED', `${api}: the model is disposed; load it again`);
   }
 
   async #settleSharedExpert(batchSizes: readonly number[]): Promise<void> {
@@ -185,14 +213,16 @@ export class MiniMaxM3Model {
           "storage, so it cannot be one of their slots; use 'separate' or 'auto'",
       );
     }
-    const block = [...this.moeBlocks.values()].find(({ hasBothWays }) => hasBothWays);
-    if (mode !== 'auto' || !block || !canFuse) return;
+    const [first] = this.moeBlocks.values();
+    const ways = first?.ways ?? [];
+    if (mode !== 'auto' || ways.length < 2) return;
+    const blocks = [...this.moeBlocks.values()].filter((block) => `${block.ways}` === `${ways}`);
     const cache = this.createCache(0);
     const { device, activations: dtype } = this;
     const { hidden } = this.config;
     try {
       for (const tokens of batchSizes) {
-        const options = { device, block, hidden, dtype, cache, tokens };
+        const options = { device, blocks, ways, hidden, dtype, cache, tokens };
         this.sharedExpert.record(await measureSharedExpert(options));
       }
     } finally {
@@ -207,4 +237,6 @@ interface ModelParts {
   readonly report: LoadReport;
   readonly options: ModelOptions;
   readonly device: Device;
+  /** Whose weights these are; undefined for the model that loaded them. */
+  readonly owner?: MiniMaxM3Model;
 }

@@ -1,16 +1,32 @@
 /** How a model is loaded. */
 
 import type { Device, Runtime } from '@altstream/cuda-runtime';
+import type { PdlConfig } from '@altstream/moe-kernels';
 import type { Communicator } from './communicator.js';
 import type { ConfigOverrides } from './config/overrides.js';
 import type { LoadProgress } from './loader/load-report.js';
-import type { LoadFormat } from './loader/open-source.js';
 import type { TensorParallel } from './loader/shard.js';
+import type { LoadFormat } from './model-source.js';
 import type { OverlapMode } from './overlap.js';
 import type { SharedExpertMode } from './shared-expert-choice.js';
 
+/** What can be decided anew for weights that are loaded. */
+export interface ModelDecisions {
+  /** When shared and routed experts run side by side, default `capture`. */
+  readonly overlap?: OverlapMode;
+  /** Default `separate`. */
+  readonly sharedExpert?: SharedExpertMode;
+  /** Batch sizes to measure for `sharedExpert: 'auto'`, e.g. those of the decode graphs. */
+  readonly measuredBatchSizes?: readonly number[];
+  /**
+   * Programmatic launches of the routed experts: mode, limits by weight format and architecture. The
+   * environment of `@altstream/moe-kernels` is read when the model is made.
+   */
+  readonly pdl?: PdlConfig;
+}
+
 /** Options of `MiniMaxM3Model.load`. */
-export interface ModelOptions {
+export interface ModelOptions extends ModelDecisions {
   readonly runtime: Runtime;
   /** Default: the runtime's device. */
   readonly device?: Device;
@@ -24,12 +40,6 @@ export interface ModelOptions {
   readonly seed?: number;
   /** Type of activations and cache, default bfloat16. Weights stay as stored. */
   readonly dtype?: 'bfloat16' | 'float32';
-  /** When shared and routed experts run side by side, default `capture`. */
-  readonly overlap?: OverlapMode;
-  /** Default `separate`. */
-  readonly sharedExpert?: SharedExpertMode;
-  /** Batch sizes to measure for `sharedExpert: 'auto'`, e.g. those of the decode graphs. */
-  readonly measuredBatchSizes?: readonly number[];
   /** Default: the whole model. Any size works, also one that divides nothing. */
   readonly tensorParallel?: TensorParallel;
   /**

@@ -46,10 +46,7 @@ export class Overlap {
    * after the other on the current stream.
    */
   run<A, B>(step: ModelStep, branches: Branches<A, B>): [A, B] {
-    if (!this.#alternate || !this.applies(step)) {
-      const first = branches.current(step);
-      return [first, branches.alternate(step)];
-    }
+    if (!this.#alternate || !this.applies(step)) return this.runSerially(step, branches);
     const alternate = step.beside(this.#alternate);
     const results: { current?: A; alternate?: B } = {};
     withAlt(
@@ -63,5 +60,11 @@ export class Overlap {
       },
     );
     return [results.current as A, results.alternate as B];
+  }
+
+  /** One after the other on the current stream, with the bits of `run`. */
+  runSerially<A, B>(step: ModelStep, branches: Branches<A, B>): [A, B] {
+    const first = branches.current(step);
+    return [first, branches.alternate(step)];
   }
 }

@@ -2,16 +2,25 @@
 
 /**
  * `separate`: beside the routed experts, on a stream of its own where overlap applies. `fused`: one
- * more expert slot of weight 1. `auto`: measured at start for each batch size, the faster one wins.
+ * more expert slot of weight 1. `auto`: measured at start for each batch size, the fastest way wins,
+ * also before an overlap that does not pay.
  */
 export type SharedExpertMode = 'separate' | 'fused' | 'auto';
 
-/** One batch size, measured on one MoE layer in a replayed graph. */
+/** One way of a pass; `serial` is separate without overlap. */
+export type SharedExpertWay = 'separate' | 'serial' | 'fused';
+
+/** One batch size, measured on MoE layers in replayed graphs; microseconds of one layer. */
 export interface SharedExpertMeasurement {
   readonly tokens: number;
-  readonly separateUs: number;
-  readonly fusedUs: number;
-  readonly chosen: 'separate' | 'fused';
+  readonly separateUs?: number;
+  /** Absent where nothing overlaps anyway. */
+  readonly serialUs?: number;
+  /** Absent where the shared expert fits no slot. */
+  readonly fusedUs?: number;
+  readonly chosen: SharedExpertWay;
+  /** Layers of the graphs. */
+  readonly layers: number;
 }
 
 /** Decides for each pass; the decision depends on the number of tokens only. */
@@ -23,10 +32,10 @@ export class SharedExpertChoice {
     this.mode = mode;
   }
 
-  /** Whether a pass of so many tokens uses the fused slot. Sizes not measured run separately. */
-  usesFused(tokens: number): boolean {
-    if (this.mode !== 'auto') return this.mode === 'fused';
-    return this.#measured.get(tokens)?.chosen === 'fused';
+  /** The way of a pass of so many tokens. Sizes not measured run separately. */
+  wayOf(tokens: number): SharedExpertWay {
+    if (this.mode !== 'auto') return this.mode;
+    return this.#measured.get(tokens)?.chosen ?? 'separate';
   }
 
   /** Takes a measurement into account. */

@@ -1,9 +1,10 @@
 import type { Tensor } from '@altstream/cuda-runtime';
 import { add } from '@altstream/dense-kernels';
-import type { RoutedExperts } from '@altstream/moe-kernels';
+import type { RoutedExperts, RoutedExpertsReport } from '@altstream/moe-kernels';
 import type { Communicator } from '../communicator.js';
 import type { ModelStep } from '../model-step.js';
 import type { Overlap } from '../overlap.js';
+import type { SharedExpertWay } from '../shared-expert-choice.js';
 import type { Router } from './router.js';
 import type { SwigluMlp } from './swiglu-mlp.js';
 
@@ -22,8 +23,8 @@ export interface MoeBlockParts {
   readonly shared: SwigluMlp | undefined;
   /** The same sum with the shared expert as one more slot; undefined when it does not fit. */
   readonly fused: ExpertPath | undefined;
-  /** Whether a pass of so many tokens uses the fused slot. */
-  readonly usesFused: (tokens: number) => boolean;
+  /** How a pass of so many tokens runs the shared expert. */
+  readonly wayOf: (tokens: number) => SharedExpertWay;
   readonly overlap: Overlap;
   readonly communicator: Communicator | undefined;
 }
@@ -36,10 +37,19 @@ export class MoeBlock {
     this.#parts = parts;
   }
 
-  /** Whether the shared expert can run separately and fused on this rank. */
-  get hasBothWays(): boolean {
-    const { routed, shared, fused } = this.#parts;
-    return routed !== undefined && shared !== undefined && fused !== undefined;
+  /** The ways in which this rank can run the shared expert; none without one, or without the others. */
+  get ways(): readonly SharedExpertWay[] {
+    const { routed, shared, fused, overlap } = this.#parts;
+    if (!routed || !shared) return [];
+    const serial = overlap.alternateName === undefined ? [] : (['serial'] as const);
+    return ['separate', ...serial, ...(fused ? (['fused'] as const) : [])];
+  }
+
+  /** What the routed experts launch and decided; undefined without them on this rank. */
+  describeRouted(): RoutedExpertsReport | undefined {
+    const { routed, fused } = this.#parts;
+    const reports = [routed, fused].map((path) => path?.experts.describe());
+    return reports.find((report) => report?.lastPlan) ?? reports[0];
   }
 
   /**
@@ -47,21 +57,34 @@ export class MoeBlock {
    * that holds nothing of one of them launches nothing for it.
    */
   forward(hidden: Tensor, step: ModelStep, out: Tensor): Tensor {
-    const { shared, routed, communicator } = this.#parts;
+    const { shared, communicator, wayOf } = this.#parts;
     if (!shared || step.tokens === 0) this.forwardRouted(hidden, step, out);
-    else if (this.#isFused(step)) this.forwardFused(hidden, step, out);
-    else if (!routed) shared.forward(hidden, step, out);
-    else this.forwardSeparate(hidden, step, out);
+    else this.forwardBy(wayOf(step.tokens), hidden, step, out);
     communicator?.allReduce(out, step.stream);
     return out;
   }
 
-  /** Shared and routed experts side by side where overlap applies, then their sum. */
-  forwardSeparate(hidden: Tensor, step: ModelStep, out: Tensor): Tensor {
-    const [shared, routed] = this.#parts.overlap.run(step, {
-      current: (onCurrent) => this.forwardShared(hidden, onCurrent),
-      alternate: (onAlternate) => this.forwardRouted(hidden, onAlternate),
-    });
+  /** One way to the sum of shared and routed experts on this rank; `fused` where that exists. */
+  forwardBy(way: SharedExpertWay, hidden: Tensor, step: ModelStep, out: Tensor): Tensor {
+    const { shared, routed, fused } = this.#parts;
+    if (way === 'fused' && fused) return this.forwardFused(hidden, step, out);
+    if (shared && !routed) {
+      shared.forward(hidden, step, out);
+      return out;
+    }
+    return this.forwardSeparate(hidden, step, out, way !== 'serial');
+  }
+
+  /** Shared and routed experts, side by side where overlap applies and is wanted; then their sum. */
+  forwardSeparate(hidden: Tensor, step: ModelStep, out: Tensor, mayOverlap = true): Tensor {
+    const branches = {
+      current: (onCurrent: ModelStep) => this.forwardShared(hidden, onCurrent),
+      alternate: (onAlternate: ModelStep) => this.forwardRouted(hidden, onAlternate),
+    };
+    const { overlap } = this.#parts;
+    const [shared, routed] = mayOverlap
+      ? overlap.run(step, branches)
+      : overlap.runSerially(step, branches);
     return add({ a: routed, b: shared }, { ...step.on, out });
   }
 
@@ -80,10 +103,6 @@ export class MoeBlock {
   /** The chosen experts and the shared one in one sum. */
   forwardFused(hidden: Tensor, step: ModelStep, out?: Tensor): Tensor {
     return this.#forwardPath(this.#parts.fused ?? this.#parts.routed, hidden, step, out);
-  }
-
-  #isFused(step: ModelStep): boolean {
-    return this.#parts.fused !== undefined && this.#parts.usesFused(step.tokens);
   }
 
   #forwardPath(

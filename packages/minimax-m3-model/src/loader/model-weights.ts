@@ -77,3 +77,14 @@ export interface ModelWeights {
   /** Frees every weight. */
   dispose(): void;
 }
+
+/** Bytes of one layer on the device. */
+export function bytesOfLayer({ attention, mlp, moe, ...norms }: LayerWeights): number {
+  const ofMlp = (part: MlpWeights | undefined) => part && [part.gateUp, part.down];
+  const matrices = [attention.qkv, attention.output, ofMlp(mlp), ofMlp(moe?.fused ?? moe?.experts)];
+  // Fused experts hold the shared one.
+  const shared = moe?.fused ? undefined : ofMlp(moe?.shared);
+  const tensors = [...matrices, shared].flat().flatMap((one) => [one?.data, one?.scales]);
+  const small = [norms.inputNorm, norms.postAttentionNorm, moe?.router, moe?.routerBias];
+  return [...tensors, ...small].reduce((sum, tensor) => sum + (tensor?.bytes ?? 0), 0);
+}

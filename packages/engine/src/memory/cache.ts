@@ -1,8 +1,8 @@
 import { OutOfMemoryError, type Stream } from '@altstream/cuda-runtime';
+import type { SettledOptions } from '../engine-options.js';
+import type { ModelCache } from '../model.js';
 import { type CacheSize, pagesDoNotFit, planCache, stepsDoNotFit } from './cache-size.js';
-import type { SettledOptions } from './engine-options.js';
 import { measureMemory } from './measure-memory.js';
-import type { ModelCache } from './model.js';
 
 /** Pages of the longest sequence. */
 export function pagesOfSequence({ model, maxModelLength }: SettledOptions): number {

@@ -1,13 +1,13 @@
 /** Finds config and weights of what was asked for: a checkpoint folder, or a model made of nothing. */
 
-import { builtInConfig, builtInModels } from '../config/built-in-configs.js';
-import type { ModelConfig } from '../config/model-config.js';
-import { applyOverrides, type ConfigOverrides } from '../config/overrides.js';
-import { parseModelConfig, readModelConfig } from '../config.js';
-import { ModelConfigError } from '../errors/index.js';
-import { Checkpoint } from './checkpoint.js';
-import { DummySource } from './dummy/dummy-source.js';
-import type { TensorSource } from './tensor-source.js';
+import { builtInConfig, builtInModels } from './config/built-in-configs.js';
+import type { ModelConfig } from './config/model-config.js';
+import { applyOverrides, type ConfigOverrides } from './config/overrides.js';
+import { parseModelConfig, readModelConfig } from './config.js';
+import { ModelConfigError } from './errors/index.js';
+import { Checkpoint } from './loader/checkpoint.js';
+import { DummySource } from './loader/dummy/dummy-source.js';
+import type { TensorSource } from './loader/tensor-source.js';
 
 /** `safetensors`: the files of a folder. `dummy`: random weights, made on the device; answers mean nothing. */
 export type LoadFormat = 'safetensors' | 'dummy';

@@ -1,8 +1,8 @@
 import type { Stream } from '@altstream/cuda-runtime';
+import type { SettledOptions } from '../engine-options.js';
+import { GraphRunner } from '../graph-runner.js';
+import { PrefillRunner } from '../prefill-runner.js';
 import type { MeasuredMemory } from './cache-size.js';
-import type { SettledOptions } from './engine-options.js';
-import { GraphRunner } from './graph-runner.js';
-import { PrefillRunner } from './prefill-runner.js';
 
 /**
  * Runs the largest steps once, of padding only and on a cache of one page, and reads what the device

@@ -1,5 +1,5 @@
 import type { OutOfMemoryError } from '@altstream/cuda-runtime';
-import { MemoryError } from './errors/index.js';
+import { MemoryError } from '../errors/index.js';
 
 /** Memory of a device, measured with weights, workspaces and graphs in place. */
 export interface MeasuredMemory {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { MemoryError } from '../errors/index.js';
 import { type CacheDemand, type MeasuredMemory, pagesDoNotFit, planCache } from './cache-size.js';
-import { MemoryError } from './errors/index.js';
 
 const gib = 2 ** 30;
 const measured: MeasuredMemory = {

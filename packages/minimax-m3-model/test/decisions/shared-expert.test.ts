@@ -1,9 +1,9 @@
 import { hashConfig, hashTokens } from '@altstream/hash-checkpoint';
 import { describe, expect, it } from 'vitest';
-import { makeFolders } from './makers/folders.js';
-import { worst } from './makers/golden.js';
-import { makeModels } from './makers/models.js';
-import { Session } from './makers/session.js';
+import { makeFolders } from '../makers/folders.js';
+import { worst } from '../makers/golden.js';
+import { makeModels } from '../makers/models.js';
+import { Session } from '../makers/session.js';
 
 const folder = makeFolders();
 const load = makeModels();
@@ -26,23 +26,56 @@ describe('sharedExpert', () => {
     expect(worst(last[0] ?? [], last[1] ?? [])).toBeLessThan(1e-4);
   });
 
-  it("'auto' measures the given batch sizes and reports what it chose", async () => {
+  type Measured = Record<'tokens' | 'separateUs' | 'serialUs' | 'fusedUs', number> & {
+    readonly chosen: 'separate' | 'serial' | 'fused';
+    readonly layers: number;
+  };
+  const measuredOf = (model: { describe(): Record<string, unknown> }): Measured[] => {
+    const { sharedExpert } = model.describe() as { sharedExpert: { measured: Measured[] } };
+    return sharedExpert.measured;
+  };
+  const auto = { sharedExpert: 'auto', measuredBatchSizes: [1, 4] } as const;
+
+  it("'auto' measures the given batch sizes, all three ways, and takes the fastest", async () => {
     const directory = await folder({ model: 'T32', mxfp8: true });
-    const model = await load({ directory, sharedExpert: 'auto', measuredBatchSizes: [1, 4] });
-    const { sharedExpert } = model.describe() as { sharedExpert: Record<string, unknown> };
-    const measured = sharedExpert['measured'] as {
-      tokens: number;
-      separateUs: number;
-      fusedUs: number;
-      chosen: string;
-    }[];
-    expect(measured.map((m) => m.tokens)).toEqual([1, 4]);
-    for (const { tokens: size, separateUs, fusedUs, chosen } of measured) {
-      expect(separateUs).toBeGreaterThan(0);
-      expect(chosen).toBe(fusedUs < separateUs ? 'fused' : 'separate');
-      expect(model.sharedExpert.usesFused(size)).toBe(chosen === 'fused');
+    const model = await load({ directory, ...auto });
+    const measured = measuredOf(model);
+    expect(measured.map(({ tokens: size, layers }) => [size, layers])).toEqual([
+      [1, 3],
+      [4, 3],
+    ]);
+    for (const { tokens: size, separateUs, serialUs, fusedUs, chosen } of measured) {
+      const times = { separate: separateUs, serial: serialUs, fused: fusedUs };
+      expect(times[chosen]).toBe(Math.min(separateUs, serialUs, fusedUs));
+      expect(times[chosen]).toBeGreaterThan(0);
+      expect(model.sharedExpert.wayOf(size)).toBe(chosen);
     }
-    expect(model.sharedExpert.usesFused(3)).toBe(false);
+    expect(model.sharedExpert.wayOf(3)).toBe('separate');
+  });
+
+  it("'auto' never overlaps where nothing may, and still chooses between two ways", async () => {
+    const directory = await folder({ model: 'T32', mxfp8: true });
+    const model = await load({ directory, ...auto, overlap: 'off' });
+    for (const measurement of measuredOf(model)) {
+      expect(Object.keys(measurement)).not.toContain('serialUs');
+      expect(measurement.separateUs).toBeGreaterThan(0);
+    }
+  });
+
+  it("'auto' can find that an overlap does not pay: that size is captured on one stream", async () => {
+    const directory = await folder({ model: 'T32', mxfp8: true });
+    const model = await load({ directory, ...auto, measuredBatchSizes: [] });
+    model.sharedExpert.record({
+      tokens: 2,
+      serialUs: 1,
+      separateUs: 2,
+      chosen: 'serial',
+      layers: 1,
+    });
+    const session = new Session(model, 3, 8);
+    const streams = async (rows: number) =>
+      new Set((await session.capture(rows)).graph.nodes.map(({ stream }) => stream)).size;
+    expect([await streams(2), await streams(3)]).toEqual([1, 2]);
   });
 
   it("'fused' is refused when the shared expert has another width", async () => {

@@ -1,0 +1,95 @@
+import type { Graph } from '@altstream/cuda-runtime';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { MiniMaxM3Model } from '../../src/minimax-m3-model.js';
+import { makeFolders } from '../makers/folders.js';
+import { makeModels, type TestModelOptions } from '../makers/models.js';
+import { Session } from '../makers/session.js';
+
+const folder = makeFolders();
+const load = makeModels();
+const limit = 4;
+const directories: Record<'mxfp8' | 'bf16', string> = { mxfp8: '', bf16: '' };
+
+interface PdlReport {
+  readonly maxTokens: number;
+  readonly source: string;
+  readonly enabled: boolean;
+  readonly reason?: string;
+  readonly lastPass: readonly { readonly enabled: boolean; readonly reason?: string }[];
+}
+const pdlOf = (model: MiniMaxM3Model): PdlReport => model.describe()['pdl'] as PdlReport;
+
+beforeAll(async () => {
+  directories.mxfp8 = await folder({ model: 'T32', mxfp8: true });
+  directories.bf16 = await folder({ model: 'T32' });
+});
+afterEach(() => vi.unstubAllEnvs());
+
+/** Programmatic edges of a captured pass, and those that the plans of its MoE layers ask for. */
+async function capture(options: Partial<TestModelOptions>, tokens: number) {
+  const model = await load({ directory: directories.mxfp8, ...options });
+  const { graph } = await new Session(model, tokens, 8).capture(tokens);
+  const planned = [...model.moeBlocks.values()]
+    .flatMap((block) => block.describeRouted()?.lastPlan?.steps ?? [])
+    .filter(({ pdl }) => pdl.enabled).length;
+  return { graph, planned, pass: pdlOf(model).lastPass };
+}
+
+function programmatic({ nodes, edges }: Graph) {
+  return edges
+    .filter(({ type }) => type === 'programmatic')
+    .map(({ from, to }) => ({ from: nodes[from], to: nodes[to] }));
+}
+
+describe.each(['mxfp8', 'bf16'] as const)('a captured pass with %s experts', (format) => {
+  const directory = () => ({ directory: directories[format] });
+
+  it.each(['config', 'environment'] as const)(
+    'has the programmatic edges of its plan at the limit (%s), and none above it',
+    async (source) => {
+      const pdl = { maxTokens: { [format]: limit } };
+      if (source === 'environment') {
+        vi.stubEnv(`MOE_KERNELS_PDL_MAX_TOKENS_${format.toUpperCase()}`, String(limit));
+      }
+      const options = { ...directory(), ...(source === 'config' && { pdl }) };
+      const within = await capture(options, limit);
+      expect(programmatic(within.graph)).toHaveLength(within.planned);
+      // Whether a kernel waits, and so may be launched that way, is its package's matter.
+      const above = `${limit} tokens are more`;
+      expect(within.pass.filter(({ reason = '' }) => reason.startsWith(above))).toEqual([]);
+      const beyond = await capture(options, limit + 1);
+      expect(programmatic(beyond.graph)).toEqual([]);
+      expect(beyond.pass.map(({ reason }) => reason)).toEqual(
+        within.pass.map(() => `${limit + 1} tokens are more than the limit ${limit}`),
+      );
+    },
+  );
+
+  it('has none that crosses the streams, and none with a limit of 0', async () => {
+    const { graph } = await capture({ ...directory(), pdl: { maxTokens: -1 } }, limit);
+    for (const { from, to } of programmatic(graph)) expect(from?.stream).toBe(to?.stream);
+    const none = await capture({ ...directory(), pdl: { maxTokens: 0 } }, 1);
+    expect(programmatic(none.graph)).toEqual([]);
+  });
+});
+
+describe('describe() of a model', () => {
+  it('has the limit, where it comes from, and what the last pass decided', async () => {
+    const model = await load({ directory: directories.mxfp8, pdl: { maxTokens: { mxfp8: 7 } } });
+    expect(pdlOf(model)).toMatchObject({ maxTokens: 7, source: 'config', enabled: true });
+    expect(pdlOf(model).lastPass).toEqual([]);
+    await new Session(model, 1, 8).run([{ sequence: 0, tokens: [5, 6] }]);
+    expect(pdlOf(model).lastPass).toHaveLength(4);
+  });
+
+  it('says why there is none', async () => {
+    vi.stubEnv('MOE_KERNELS_DISABLE_PDL', '1');
+    const model = await load({ directory: directories.mxfp8 });
+    expect(pdlOf(model)).toMatchObject({ enabled: false, reason: 'MOE_KERNELS_DISABLE_PDL=1' });
+  });
+
+  it('is not reached with a limit that is no number of tokens', async () => {
+    const { mxfp8: directory } = directories;
+    await expect(load({ directory, pdl: { maxTokens: 1.5 } })).rejects.toThrow('pdl.maxTokens');
+  });
+});
