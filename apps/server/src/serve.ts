@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { loadTokenizer } from '@altstream/minimax-m3-chat';
+import { parseOverrides } from '@altstream/minimax-m3-model';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { checkModelFolder, modelName, readGenerationDefaults } from './config/model-folder.js';
+import { findModel, readGenerationDefaults } from './config/model-folder.js';
 import type { ServeFlags } from './config/serve-flags.js';
 import { ExitError } from './errors/index.js';
 import { makeApp } from './http/app.js';
@@ -45,20 +46,17 @@ const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { flags, logger, onProgress, onEngineFailure } = options;
   checkExposure(flags);
-  if (flags.model === undefined) {
-    throw new ExitError('usage', 'no model was given; pass --model DIR');
-  }
-  const folder = checkModelFolder(flags.model);
+  const place = findModel(flags);
   if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
     throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
   }
-  const tokenizer = await loadTokenizer(folder).catch((cause: Error) => {
+  const tokenizer = await loadTokenizer(place.tokenizer).catch((cause: Error) => {
     throw new ExitError('model', cause.message, { cause });
   });
   // Everything that can fail comes before the workers, which would outlive the error.
-  const defaults = readGenerationDefaults(folder, flags.generationConfig);
-  const names = flags.servedModelName ?? [modelName(folder)];
-  const [firstName = modelName(folder), ...otherNames] = names;
+  const defaults = readGenerationDefaults(place.folder, flags.generationConfig);
+  const names = flags.servedModelName ?? [place.name];
+  const [firstName = place.name, ...otherNames] = names;
   const context: ServerContext = {
     settings: {
       servedModelNames: [firstName, ...otherNames],
@@ -69,17 +67,17 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       logRequests: !flags.disableLogRequests,
       measureRequests: flags.enablePerRequestMetrics ?? false,
     },
-    engine: new EngineClient(workerOptions(flags, folder), {
+    engine: new EngineClient(workerOptions(flags, place.model), {
       onProgress,
       onFailure: onEngineFailure,
     }),
-    text: new TextClient({ model: folder, template: flags.chatTemplate }),
+    text: new TextClient({ model: place.tokenizer, template: flags.chatTemplate }),
     tokenizer,
     markerIds: tokenizer.markerIds(),
     defaults,
     metrics: new ServerMetrics(firstName),
     logger,
-    fingerprint: fingerprintOf(folder, flags),
+    fingerprint: fingerprintOf(place.model, flags),
     startedSeconds: Math.floor(Date.now() / 1000),
     active: new Set(),
     info: undefined,
@@ -153,9 +151,14 @@ function checkExposure({ host, apiKey, allowUnauthenticated }: ServeFlags): void
   );
 }
 
-function workerOptions(flags: ServeFlags, folder: string): EngineWorkerOptions {
+function workerOptions(flags: ServeFlags, model: string): EngineWorkerOptions {
   return {
-    model: folder,
+    model,
+    loadFormat: flags.loadFormat === 'dummy' ? 'dummy' : 'safetensors',
+    overrides: parseOverrides(flags.override ?? []),
+    seed: flags.seed,
+    simulatedRank: flags.simulateTpRank,
+    memoryFraction: flags.gpuMemoryUtilization,
     device: flags.device,
     dtype: flags.dtype,
     overlap: flags.overlap,
@@ -174,14 +177,16 @@ function workerOptions(flags: ServeFlags, folder: string): EngineWorkerOptions {
 /** Exit codes tell supervisors whether trying again can help. */
 function startError(error: Error): ExitError {
   const code = error instanceof EngineWorkerError ? error.code : '';
-  if (/^CRT_UNAVAILABLE/.test(code))
-    return new ExitError('device', error.message, { cause: error });
-  if (code === 'CRT_OOM') return new ExitError('memory', error.message, { cause: error });
-  if (/^MODEL_/.test(code)) return new ExitError('model', error.message, { cause: error });
-  if (code === 'ENGINE_PARAMETER') {
-    return new ExitError('usage', withFlags(error.message), { cause: error });
-  }
-  return new ExitError('engine', error.message, { cause: error });
+  const kind = kindOf(code);
+  const named = kind === 'usage' || kind === 'memory' ? withFlags(error.message) : error.message;
+  return new ExitError(kind, named, { cause: error });
+}
+
+function kindOf(code: string): ConstructorParameters<typeof ExitError>[0] {
+  if (/^CRT_UNAVAILABLE/.test(code) || code === 'CRT_NO_KERNEL_IMAGE') return 'device';
+  if (['CRT_OOM', 'MODEL_MEMORY', 'ENGINE_MEMORY'].includes(code)) return 'memory';
+  if (['ENGINE_PARAMETER', 'MODEL_CONFIG_OVERRIDE'].includes(code)) return 'usage';
+  return /^MODEL_/.test(code) ? 'model' : 'engine';
 }
 
 const flagOf: Readonly<Record<string, string>> = {
@@ -191,6 +196,8 @@ const flagOf: Readonly<Record<string, string>> = {
   maxPartialPrefills: '--max-num-partial-prefills',
   maxWaiting: '--max-num-queued-reqs',
   pages: '--num-gpu-blocks-override',
+  memoryFraction: '--gpu-memory-utilization',
+  num_hidden_layers: '--override num_hidden_layers=N',
   graphSizes: '--cuda-graph-sizes',
 };
 

@@ -27,7 +27,7 @@ export interface ModelFacts {
   readonly pdl: PdlPolicy;
 }
 
-/** Plain data about a loaded model, for logs and the server's `/v1/loads`. */
+/** Plain data about a loaded model, for logs and the server. */
 export function describeModel(model: ModelFacts): Record<string, unknown> {
   const { config, report, overlap, runtime } = model;
   const count = (kind: 'full' | 'sparse' | 'dense' | 'moe') =>

@@ -98,6 +98,8 @@ function report({ report: parts, ...limits }: EngineInfo, readyMs: number, logge
       'the context is shorter than the model allows; --num-gpu-blocks-override adds pages',
     );
   }
+  const nothing = meansNothing(parts);
+  if (nothing) logger.warn({ outputs: nothing }, 'answers of this server mean nothing');
   for (const { rows, reason } of droppedGraphs(parts)) {
     logger.warn(
       { rows, reason },
@@ -113,6 +115,12 @@ function droppedGraphs(report: EngineInfo['report']): readonly { rows: number; r
   return engine?.decode?.dropped ?? [];
 }
 
+/** Why answers mean nothing; undefined when they are the checkpoint's. */
+function meansNothing(report: EngineInfo['report']): string | undefined {
+  const { outputs } = report['model'] as { outputs?: string };
+  return outputs?.startsWith('mean nothing') ? outputs : undefined;
+}
+
 function banner(
   server: RunningServer,
   info: EngineInfo & { readonly readyMs: number },
@@ -120,6 +128,7 @@ function banner(
 ): string {
   const { url, modelName: model } = server;
   const isOpen = !flags.apiKey?.length;
+  const nothing = meansNothing(info.report);
   const body = JSON.stringify({
     model,
     messages: [{ role: 'user', content: 'Hello' }],
@@ -132,6 +141,7 @@ function banner(
     '',
     `  Altstream serves ${model} at ${url}/v1`,
     '',
+    ...(nothing ? [`  ANSWERS ${nothing.toUpperCase()}`, ''] : []),
     `  ready       ${(info.readyMs / 1000).toFixed(2)} s after the start of the process`,
     `  context     ${info.maxModelLength} tokens`,
     `  KV cache    ${tokens} tokens in ${info.pages} pages of ${info.pageTokens}`,

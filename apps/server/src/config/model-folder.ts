@@ -1,28 +1,74 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { builtInConfig, builtInModels } from '@altstream/minimax-m3-model';
 import { ExitError } from '../errors/index.js';
 import type { GenerationDefaults } from '../generation/sampling.js';
+import type { ServeFlags } from './serve-flags.js';
+
+/** What of the flags names a model. */
+export type ModelFlags = Pick<ServeFlags, 'model' | 'loadFormat' | 'tokenizer'>;
+
+/** Where a model and what goes with it are found. */
+export interface ModelPlace {
+  /** Checkpoint folder, or a built-in name. */
+  readonly model: string;
+  /** Name that it is served under unless another is given. */
+  readonly name: string;
+  /** Folder of tokenizer and chat template. */
+  readonly tokenizer: string;
+  /** Folder that may have a `generation_config.json`; undefined for a built-in name. */
+  readonly folder: string | undefined;
+}
+
+/** Finds the model that the flags name; an error lists what is absent. */
+export function findModel({ model, loadFormat, tokenizer }: ModelFlags): ModelPlace {
+  if (model === undefined) throw new ExitError('usage', 'no model was given; pass --model DIR');
+  const isDummy = loadFormat === 'dummy';
+  const given = tokenizer === undefined ? undefined : checkTokenizer(tokenizer);
+  if (isDummy && builtInConfig(model) && !isFolder(model)) {
+    const remedy = 'pass --tokenizer DIR, a folder with a tokenizer.json';
+    if (!given) throw new ExitError('usage', `${model} is a config without a tokenizer; ${remedy}`);
+    return { model, name: basename(model), tokenizer: given, folder: undefined };
+  }
+  const folder = checkModelFolder(model, { isDummy, hasTokenizer: given !== undefined });
+  return { model: folder, name: modelName(folder), tokenizer: given ?? folder, folder };
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function checkTokenizer(path: string): string {
+  const folder = resolve(path);
+  if (existsSync(join(folder, 'tokenizer.json'))) return folder;
+  throw new ExitError('usage', `--tokenizer ${path}: there is no tokenizer.json in that folder`);
+}
 
 /** Checks that a checkpoint folder has the files that serving needs; an error lists what is absent. */
-export function checkModelFolder(path: string): string {
+export function checkModelFolder(
+  path: string,
+  { isDummy = false, hasTokenizer = false }: { isDummy?: boolean; hasTokenizer?: boolean } = {},
+): string {
   const folder = resolve(path);
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) {
+  if (!isFolder(folder)) {
+    const names = builtInModels.join(', ');
     throw new ExitError(
       'model',
       `the model folder ${path} does not exist. The server does not download models; get the checkpoint ` +
-        'first, for example with `hf download MiniMaxAI/MiniMax-M3 --local-dir DIR`, and pass `--model DIR`',
+        'first, for example with `hf download MiniMaxAI/MiniMax-M3 --local-dir DIR`, and pass `--model DIR`' +
+        (isDummy ? `; or one of the built-in names, ${names}` : ''),
     );
   }
-  const missing = ['config.json', 'tokenizer.json'].filter(
-    (file) => !existsSync(join(folder, file)),
-  );
+  const wanted = ['config.json', ...(hasTokenizer ? [] : ['tokenizer.json'])];
+  const missing = wanted.filter((file) => !existsSync(join(folder, file)));
   const weights = ['model.safetensors', 'model.safetensors.index.json'];
-  if (!weights.some((file) => existsSync(join(folder, file)))) missing.push(weights.join(' or '));
+  const hasWeights = isDummy || weights.some((file) => existsSync(join(folder, file)));
+  if (!hasWeights) missing.push(weights.join(' or '));
   if (missing.length > 0) {
     throw new ExitError('model', `the model folder ${path} lacks ${missing.join(', ')}`);
   }
   const pointers = readdirSync(folder).filter((file) => isLfsPointer(join(folder, file)));
-  if (pointers.length > 0) {
+  if (pointers.length > 0 && !isDummy) {
     throw new ExitError(
       'model',
       `${pointers.join(', ')} in ${path}: a Git LFS pointer each, not the file itself; run \`git lfs pull\` there`,
@@ -45,8 +91,8 @@ function fileFacts(path: string): { size: number; isFile: boolean } {
   return { size: facts?.size ?? 0, isFile: facts?.isFile() ?? false };
 }
 
-/** The name that a folder's model is served under unless another is given. */
-export function modelName(folder: string): string {
+/** The name that a folder's model is served under. */
+function modelName(folder: string): string {
   return basename(folder);
 }
 
@@ -54,7 +100,11 @@ export function modelName(folder: string): string {
  * Sampling defaults and stop ids of `generation_config.json`; without the file, none. Values that no
  * request could have are an error here, not one of every request that leaves them to the checkpoint.
  */
-export function readGenerationDefaults(folder: string, which: string): GenerationDefaults {
+export function readGenerationDefaults(
+  folder: string | undefined,
+  which: string,
+): GenerationDefaults {
+  if (folder === undefined) return { eosTokenIds: [] };
   const path = join(folder, 'generation_config.json');
   const config = which === 'none' || !existsSync(path) ? {} : readJson(path);
   const eos = config['eos_token_id'] ?? [];

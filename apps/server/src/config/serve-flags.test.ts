@@ -24,6 +24,13 @@ describe('the flags of serve', () => {
     [['--device', 'cuda'], { device: 'cuda:0' }],
     [['--api-key', 'a', 'b'], { apiKey: ['a', 'b'] }],
     [['--default-chat-template-kwargs', '{"a":1}'], { defaultChatTemplateKwargs: { a: 1 } }],
+    [
+      ['--override', 'num_hidden_layers=8', 'rope_theta=1e4', '--override', 'vocab_size=512'],
+      { override: ['num_hidden_layers=8', 'rope_theta=1e4', 'vocab_size=512'] },
+    ],
+    [['--simulate-tp-rank', '1/4'], { simulateTpRank: { rank: 1, size: 4 } }],
+    [['--gpu-memory-utilization', '0.85'], { gpuMemoryUtilization: 0.85 }],
+    [['--load-format', 'dummy'], { loadFormat: 'dummy', seed: 0 }],
     [[], { port: 8000, host: '127.0.0.1', maxNumSeqs: 8, device: 'auto' }],
   ])('%j', (args, expected) => {
     expect(parse(...args)).toMatchObject(expected);
@@ -37,6 +44,13 @@ describe('the flags of serve', () => {
     ['--max-num-seqs', '0'],
     ['--log-level', 'loud'],
     ['--default-chat-template-kwargs', '[1]'],
+    ['--override', 'num_hidden_layers'],
+    ['--simulate-tp-rank', '4/4'],
+    ['--simulate-tp-rank', '1'],
+    ['--gpu-memory-utilization', '0'],
+    ['--gpu-memory-utilization', '1.1'],
+    ['--load-format', 'gguf'],
+    ['--seed', '-1'],
   ])('refuses %s %j', (flag, value) => {
     expect(() => parse(flag, value)).toThrow(flag);
   });
@@ -46,5 +60,8 @@ describe('the flags of serve', () => {
     expect(parse().port).toBe(9001);
     expect(parse('--port', '9002').port).toBe(9002);
     delete process.env['ALTSTREAM_PORT'];
+    process.env['ALTSTREAM_OVERRIDE'] = 'moe_layer_freq=[0, 1] num_hidden_layers=2';
+    expect(parse().override).toEqual(['moe_layer_freq=[0, 1]', 'num_hidden_layers=2']);
+    delete process.env['ALTSTREAM_OVERRIDE'];
   });
 });

@@ -1,8 +1,15 @@
+import { parseOverrides } from '@altstream/minimax-m3-model';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Options of `altstream serve` as commander gives them. */
 export interface ServeFlags {
   readonly model?: string;
+  readonly loadFormat: 'auto' | 'safetensors' | 'dummy';
+  readonly override?: readonly string[];
+  readonly seed: number;
+  readonly simulateTpRank?: { readonly rank: number; readonly size: number };
+  readonly tokenizer?: string;
+  readonly gpuMemoryUtilization?: number;
   readonly servedModelName?: readonly string[];
   readonly host: string;
   readonly port: number;
@@ -56,6 +63,21 @@ export function addServeFlags(command: Command): Command {
 function addModelFlags(command: Command): void {
   command
     .addOption(flag('--model <dir>', 'folder of a MiniMax-M3 checkpoint'))
+    .addOption(
+      flag('--load-format <format>', 'dummy: random weights; MiniMax-M3 needs no folder then')
+        .choices(['auto', 'safetensors', 'dummy'])
+        .default('auto'),
+    )
+    .addOption(
+      flag('--override <field=value...>', 'fields of config.json to replace').argParser(overrides),
+    )
+    .addOption(flag('--seed <n>', 'of dummy weights').argParser(natural).default(0))
+    .addOption(
+      flag('--simulate-tp-rank <rank/size>', 'load one rank only, without the others').argParser(
+        rank,
+      ),
+    )
+    .addOption(flag('--tokenizer <dir>', 'folder of tokenizer.json, if not the model’s'))
     .addOption(
       flag('--served-model-name <names...>', 'names that requests may use (default: folder name)'),
     )
@@ -131,6 +153,9 @@ function addSchedulerFlags(command: Command): void {
         .default(2),
     )
     .addOption(flag('--max-num-queued-reqs <n>', 'sequences that wait').argParser(positive))
+    .addOption(
+      flag('--gpu-memory-utilization <share>', 'of the memory that may be used').argParser(share),
+    )
     .addOption(flag('--num-gpu-blocks-override <n>', 'pages of the KV cache').argParser(positive))
     .addOption(
       flag('--cuda-graph-sizes <rows...>', 'rows of the decode graphs').argParser(positiveList),
@@ -179,4 +204,28 @@ function jsonObject(text: string): Record<string, unknown> {
     // The message below says what was expected.
   }
   throw new InvalidArgumentError('Expected a JSON object.');
+}
+
+/** One `field=value` an argument; the environment has several, apart by spaces. */
+function overrides(text: string, previous?: readonly string[]): readonly string[] {
+  const texts = [...(previous ?? []), ...text.trim().split(/\s+(?=[\w.]+\s*=)/)];
+  try {
+    parseOverrides(texts);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
+  return texts;
+}
+
+function rank(text: string): { rank: number; size: number } {
+  const [, first, second] = /^(\d+)\/(\d+)$/.exec(text) ?? [];
+  const parsed = { rank: Number(first), size: Number(second) };
+  if (parsed.rank < parsed.size && parsed.size <= 1024) return parsed;
+  throw new InvalidArgumentError('Expected RANK/SIZE with a rank below the size, such as 0/4.');
+}
+
+function share(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && value > 0 && value <= 1) return value;
+  throw new InvalidArgumentError('Expected a number above 0, at most 1.');
 }

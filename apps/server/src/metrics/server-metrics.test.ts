@@ -18,7 +18,13 @@ const stats = (promptTokens: number, generatedTokens: number) => ({
   steps: 3,
   promptTokens,
   generatedTokens,
-  graphs: { buckets: [{ rows: 4, launches: 9 }], dropped: [], eagerSteps: 1, workspaceBytes: 0 },
+  graphs: {
+    buckets: [{ rows: 4, launches: 9 }],
+    dropped: [],
+    eagerSteps: 1,
+    fedSteps: 7,
+    workspaceBytes: 0,
+  },
 });
 
 describe('metrics', () => {

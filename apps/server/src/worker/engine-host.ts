@@ -38,6 +38,7 @@ export async function startEngine(
     onFault,
     ...(options.maxModelLength === undefined ? {} : { maxModelLength: options.maxModelLength }),
     ...(options.pages === undefined ? {} : { pages: options.pages }),
+    ...(options.memoryFraction === undefined ? {} : { memoryFraction: options.memoryFraction }),
     ...(options.graphSizes === undefined ? {} : { graphSizes: options.graphSizes }),
   });
   return {
@@ -87,6 +88,10 @@ function loadModel(
   return MiniMaxM3Model.load({
     runtime,
     directory: options.model,
+    loadFormat: options.loadFormat,
+    overrides: options.overrides,
+    seed: options.seed,
+    ...(options.simulatedRank && { tensorParallel: options.simulatedRank }),
     dtype: options.dtype === 'float32' ? 'float32' : 'bfloat16',
     overlap: options.overlap,
     sharedExpert: options.sharedExpert,

@@ -8,7 +8,16 @@ import type {
 
 /** How the engine worker loads its model and makes its engine; plain data. */
 export interface EngineWorkerOptions {
+  /** Checkpoint folder, or a built-in name. */
   readonly model: string;
+  readonly loadFormat: 'safetensors' | 'dummy';
+  readonly overrides: Readonly<Record<string, unknown>>;
+  /** Of dummy weights. */
+  readonly seed: number;
+  /** One rank of several, which runs without the others. */
+  readonly simulatedRank: { readonly rank: number; readonly size: number } | undefined;
+  /** Share of the device's memory that may be in use. */
+  readonly memoryFraction: number | undefined;
   readonly device: 'auto' | 'cpu' | `cuda:${number}`;
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
   readonly overlap: 'capture' | 'always' | 'off';

@@ -78,7 +78,7 @@ export class ScriptedEngine implements EngineLink {
       steps: 0,
       promptTokens: 0,
       generatedTokens: 0,
-      graphs: { buckets: [], dropped: [], eagerSteps: 0, workspaceBytes: 0 },
+      graphs: { buckets: [], dropped: [], eagerSteps: 0, fedSteps: 0, workspaceBytes: 0 },
     };
   }
 
