@@ -35,6 +35,14 @@ export interface BenchRow {
   readonly gbps?: number;
   readonly gflops?: number;
   readonly tokensPerSecond?: number;
+  /** Of each of the sequences that run together. */
+  readonly tokensPerSecondPerUser?: number;
+  /** Time saved against the row that this one is compared with. */
+  readonly savedPercent?: number;
+  /** What was chosen, where the case leaves it open. */
+  readonly way?: string;
+  /** Timed calls, where the bench counts them itself. */
+  readonly samples?: number;
   /** Medians of the peers. */
   readonly peers?: Readonly<Record<string, number>>;
   readonly right: boolean;
@@ -57,5 +65,7 @@ export interface BenchResult {
   readonly othersBusy?: number;
   /** TB/s that as many threads reached. */
   readonly ceilings?: Readonly<Record<string, number>>;
+  /** What all rows share, where that is more than the device. */
+  readonly setting?: Readonly<Record<string, unknown>>;
   readonly rows: readonly BenchRow[];
 }

@@ -1,7 +1,10 @@
 export type { BenchCase, BenchResult, BenchRow, PreparedCase } from './bench-case.js';
 export { type Ceiling, copyCeiling, readCeiling } from './ceilings.js';
+export { type MachineLoad, watchMachine } from './machine-load.js';
 export { measure, type Timing } from './measure.js';
 export { type PlotOptions, plotSvg, type Series } from './plot.js';
+export { type BenchRunFacts, report } from './report.js';
 export { type Comparison, compare, readResult } from './results.js';
 export { type BenchSetting, runBench } from './run-bench.js';
+export { type RunOptions, runOptions } from './run-options.js';
 export { table } from './table.js';

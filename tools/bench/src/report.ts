@@ -17,6 +17,8 @@ export interface BenchRunFacts {
   readonly machine: MachineLoad;
   readonly ceilings: Readonly<Record<string, number>>;
   readonly rows: readonly BenchRow[];
+  /** What all rows share. */
+  readonly setting?: Readonly<Record<string, unknown>>;
   readonly save: boolean;
   /** Another folder to save them in. */
   readonly out?: string | undefined;
@@ -24,7 +26,7 @@ export interface BenchRunFacts {
 
 /** Prints the rows beside the saved ones, and saves them if asked to and all are right. */
 export function report(facts: BenchRunFacts): void {
-  const { bench, from, runtime, machine, ceilings, rows, save, out } = facts;
+  const { bench, from, runtime, machine, ceilings, rows, setting, save, out } = facts;
   const device = deviceName(runtime);
   const file = new URL(`results/${slug(device)}-${bench}.json`, from);
   const result: BenchResult = {
@@ -36,6 +38,7 @@ export function report(facts: BenchRunFacts): void {
     date: new Date().toISOString(),
     ...machine,
     ceilings,
+    ...(setting && { setting }),
     rows,
   };
   process.stdout.write(table(result, readResult(file)));

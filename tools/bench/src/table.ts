@@ -15,6 +15,12 @@ const columns: readonly Column[] = [
   { title: 'GB/s', text: ({ gbps }) => gbps?.toFixed(1) },
   { title: 'GFLOP/s', text: ({ gflops }) => gflops?.toFixed(1) },
   { title: 'tokens/s', text: ({ tokensPerSecond }) => tokensPerSecond?.toFixed(0) },
+  { title: '… a user', text: (row) => row.tokensPerSecondPerUser?.toFixed(1) },
+  {
+    title: 'saved',
+    text: ({ savedPercent: saved }) => (saved ? `${saved.toFixed(1)} %` : undefined),
+  },
+  { title: 'chosen', text: ({ way }) => way },
   { title: 'vs saved', text: ({ us }, old) => times(old?.us, us) },
 ];
 
