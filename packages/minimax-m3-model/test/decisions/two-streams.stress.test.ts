@@ -73,6 +73,7 @@ describe('57 layers on two streams', () => {
       const job = { tokens, replays: 20, overrides: narrow, tensorParallel } as const;
       await expectProgress({ ...job, backend: 'cpu', pdlLimits: [0, tokens, -1] });
     },
+    300_000,
   );
 
   // One rank of eight, as in the report: experts 384 wide, 50 GiB of weights.

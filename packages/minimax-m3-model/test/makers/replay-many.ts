@@ -50,7 +50,7 @@ tell('done');
 
 /** All replays under one limit; the bytes of the last block's sum. */
 async function replay(limit: number): Promise<string> {
-  const variant = await model.variant({ pdl: { maxTokens: limit } });
+  const variant = await model.variant({ pdl: { mode: 'on', maxTokens: limit } });
   const workspace = new Workspace(model.device, { label: 'stress' });
   const cache = model.createCache(0);
   const graph = model.device.capture(
