@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashConfig } from '@altstream/hash-checkpoint';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { altstream } from './makers/altstream.js';
 import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
-import { startServing } from './makers/serving.js';
+import { type Serving, startServing } from './makers/serving.js';
 
 /** The release's layers at a size that a test can hold. */
 const small = [
@@ -25,6 +25,16 @@ describe('serving a model without its weights', () => {
   beforeAll(async () => {
     folder = await makeModelFolder('T32');
   });
+  const started: Serving[] = [];
+  const start = async (...args: readonly string[]): Promise<Serving> => {
+    const server = await startServing(...args);
+    started.push(server);
+    return server;
+  };
+  // Also those of a test that failed.
+  afterEach(async () => {
+    for (const server of started.splice(0)) await server.stop();
+  });
   afterAll(() => folder?.remove());
 
   const release = () => ['MiniMax-M3', '--load-format', 'dummy', '--tokenizer', folder.path];
@@ -41,7 +51,7 @@ describe('serving a model without its weights', () => {
 
   it('serves one rank of the built-in release, and says three times that answers mean nothing', async () => {
     const args = [...release(), '--override', ...small, '--simulate-tp-rank', '0/4', ...cpu];
-    const server = await startServing(...args);
+    const server = await start(...args);
     const { status, body } = await complete(server.url, 'MiniMax-M3');
     expect([status, body.usage.completion_tokens]).toEqual([200, 12]);
     const reasons = 'mean nothing: the weights are random, and rank 0 of 4 runs without the others';
@@ -58,10 +68,10 @@ describe('serving a model without its weights', () => {
     mkdirSync(bare);
     writeFileSync(join(bare, 'config.json'), JSON.stringify(hashConfig('T32')));
     const dummy = ['--load-format', 'dummy', '--tokenizer', folder.path];
-    const server = await startServing('--model', bare, ...dummy, ...cpu);
+    const server = await start('--model', bare, ...dummy, ...cpu);
     expect((await complete(server.url, 'bare')).status).toBe(200);
     await server.stop();
-    const real = await startServing('--model', folder.path, ...cpu);
+    const real = await start('--model', folder.path, ...cpu);
     await real.stop();
     expect(real.output()).not.toMatch(/mean nothing/i);
   });

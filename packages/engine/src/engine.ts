@@ -92,15 +92,21 @@ export class Engine {
     await loadDenseKernels(asked.model.runtime);
     const stream = asked.model.device.createStream({ name: 'engine' });
     let cache: ModelCache | undefined;
+    let engine: Engine | undefined;
     try {
       const size = await sizeCache(asked, stream);
       const options = withPages(asked, size);
       cache = createCache(options, size.pages);
-      const engine = new Engine(options, stream, cache);
-      await engine.#decode.capture();
-      engine.#running = engine.#loop().catch((error: unknown) => engine.#giveUp(error));
-      return engine;
+      const made = new Engine(options, stream, cache);
+      engine = made;
+      await made.#decode.capture();
+      made.#running = made.#loop().catch((error: unknown) => made.#giveUp(error));
+      return made;
     } catch (error) {
+      if (engine) {
+        engine.#decode.dispose();
+        engine.#prefill.dispose();
+      }
       cache?.dispose();
       stream.dispose();
       throw error;

@@ -1,8 +1,9 @@
-import { open, type Runtime } from '@altstream/cuda-runtime';
+import { DeviceLostError, open, type Runtime } from '@altstream/cuda-runtime';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Engine, type EngineOptions } from '../src/index.js';
 import { collect, counted, countingModel, ids } from './makers/counting.js';
 import { PagedModel } from './makers/paged-model.js';
+import { WatchedModel } from './makers/watched-model.js';
 
 const mib = 2 ** 20;
 
@@ -67,5 +68,17 @@ describe('a cache that is sized by measuring', () => {
     await expect(start(model, { pages: 1000 })).rejects.toThrow(
       /1000 pages take 62\.5 MiB, but 4\d\.\d MiB are free; what would fit: `pages` up to about 7\d\d/,
     );
+  });
+
+  it('is free again when the device is lost before the first request', async () => {
+    const model = new WatchedModel(await modelOf(100 * mib));
+    const before = model.device.freeBytes;
+    model.before = ({ tokenIds }) => {
+      if (tokenIds.elements !== 2) return;
+      throw new DeviceLostError({ api: 'test', detail: 'planted' });
+    };
+    const options = { model, memoryFraction: 0.8, maxSequences: 4, graphSizes: [2, 4] };
+    await expect(Engine.create(options)).rejects.toThrow('planted');
+    await vi.waitFor(() => expect(model.device.freeBytes).toBe(before));
   });
 });

@@ -13,6 +13,8 @@ export interface ReplayMany {
   readonly tensorParallel: { readonly rank: number; readonly size: number };
   readonly tokens: number;
   readonly replays: number;
+  /** Replays between two waits, and so between two signs of life. */
+  readonly waitEvery: number;
   /** Limits of programmatic launches to compare; the first one is the control. */
   readonly pdlLimits: readonly number[];
 }
@@ -68,7 +70,7 @@ async function replay(limit: number): Promise<string> {
   const exec = await graph.instantiate();
   for (let done = 1; done <= job.replays; done++) {
     exec.launch(stream);
-    if (done % 10 === 0 || done === job.replays) {
+    if (done % job.waitEvery === 0 || done === job.replays) {
       await stream.synchronize();
       tell(`replay ${done}`);
     }
