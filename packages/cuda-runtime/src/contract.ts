@@ -1,8 +1,7 @@
 /**
- * What a user of the runtime holds: runtime, device, stream, memory, kernels. These seven refer to
- * each other, so they are declared together; each is filled by one file of the same name. All calls
- * enqueue or read cached state and return at once, except those named `…Sync` and those that return
- * a promise (specification 2).
+ * What a user of the runtime holds: runtime, device, stream, memory, kernels. They refer to each
+ * other, so they are declared together; each is filled by one file of the same name. All calls
+ * enqueue or read cached state and return at once, except `…Sync`, promises and `freeBytes`.
  */
 import type { DType } from './dtype.js';
 import type { DeviceLostError } from './errors/device-lost-error.js';
@@ -341,8 +340,7 @@ export interface GraphExec extends Disposable {
 }
 
 /** Options of an allocation. */
-export interface AllocOptions {
-  readonly stream?: Stream;
+export interface AllocOptions extends OnStream {
   readonly label?: string;
   /** A node of the captured graph allocates it at each launch (docs/graphs.md); default false. */
   readonly graphOwned?: boolean;
