@@ -32,6 +32,8 @@ const toolFolders = new Set([
   'registry',
   'setup',
 ]);
+/** Packages of binaries and of weights: no sources, nothing to build or to test by themselves. */
+const holdsDataOnly = /(-linux-x64|\/minimax-m3-tiny)$/;
 const vagueNames = /(^|\/)(utils?|common|misc|types|helpers?|lib|shared)(\.[a-z]+|\/)/;
 const mostIdeasInAFolder = 15;
 
@@ -66,7 +68,7 @@ function packages(tree: Tree): Finding[] {
       if (script in scripts)
         findings.push(finding(path, `no ${script} script: nothing runs at install`));
     }
-    const wanted = folder.endsWith('-linux-x64')
+    const wanted = holdsDataOnly.test(folder)
       ? ['README.md']
       : ['README.md', 'tsconfig.json', 'tsup.config.ts', 'vitest.config.ts', 'src/index.ts'];
     for (const file of wanted) {
