@@ -1,0 +1,135 @@
+"""Writes MODEL_CARD.md from what was measured. A number that is not in the results is not in the card."""
+
+import json
+from pathlib import Path
+
+from demo_model.sizes import Recipe
+
+_WHAT = {
+    "greeting": "answers greetings, thanks and goodbyes",
+    "identity": "says what it is",
+    "question": "answers a fixed set of short questions in other words",
+    "arithmetic": "adds and subtracts up to two digits, word problems too",
+    "multiplication": "multiplies one and two digits by one",
+    "copy": "repeats a list",
+    "reverse": "turns a list round",
+    "sort": "sorts numbers or words",
+    "lookup": "finds a fact that stands in the prompt",
+    "needle": "finds a fact far back in a text of up to 7,000 tokens",
+    "refusal": "says politely that it cannot",
+    "tool_call": "calls the right tool with exactly the right arguments",
+    "tool_result": "says what a tool has answered",
+    "tool_refusal": "says that none of the tools fits",
+}
+
+
+def write_card(recipe: Recipe, out: Path, target: Path) -> None:
+    """`out`: folder of a run with evaluation.json and train.jsonl."""
+    result = json.loads((out / "evaluation.json").read_text())
+    log = [json.loads(line) for line in (out / "train.jsonl").read_text().splitlines()]
+    sections = [_head(recipe, result), _model(recipe, result, out), _data(recipe, result), _training(log, result),
+                _skills(result), _attention(result), _quantization(result), _experts(result), _limits(result)]
+    target.write_text("\n\n".join(sections) + "\n", encoding="utf-8")
+
+
+def _head(recipe: Recipe, result: dict) -> str:
+    return (
+        "# Altstream Tiny\n\n"
+        "A small model with the architecture of MiniMax-M3 and a checkpoint in the format of its MXFP8 release, so\n"
+        "that a laptop runs the real loader, routing, sparse attention and chat format. It is a demonstration: it knows\n"
+        "little, and what it can do is below. Licence of weights, tokenizer and data: Apache-2.0.\n\n"
+        f"Every number here is written by `tools/demo-model/collect` from the results of the run (recipe `{recipe.name}`,\n"
+        f"{result['device']}, PyTorch {result['torch']})."
+    )
+
+
+def _model(recipe: Recipe, result: dict, out: Path) -> str:
+    size = recipe.model
+    weights = sum(f.stat().st_size for f in (out / "model").glob("*.safetensors"))
+    rows = [
+        ("parameters", f"{result['parameters']:,}"),
+        ("bytes of weights", f"{weights:,} (MXFP8; embedding, head and norms bf16, router fp32)"),
+        ("layers", f"{size.layers}, of which the first {size.dense_layers} with full attention and a dense MLP"),
+        ("hidden, heads, KV heads, head size", f"{size.hidden}, {size.heads}, {size.kv_heads}, {size.head_dim}"),
+        ("experts", f"{size.experts}, {size.experts_per_token} a token, and a shared one; width {size.expert_intermediate}"),
+        ("sparse attention", f"{size.topk_blocks} blocks of {size.block_tokens} tokens a query and KV head"),
+        ("context", f"{size.max_positions:,} tokens"),
+        ("vocabulary", f"{size.vocab:,}, byte-level BPE"),
+    ]
+    return "## Model\n\n| | |\n| --- | --- |\n" + "\n".join(f"| {name} | {value} |" for name, value in rows)
+
+
+def _data(recipe: Recipe, result: dict) -> str:
+    return (
+        "## Data\n\n"
+        "Text made by the templates and word lists of `tools/demo-model/demo_model/tasks`, written for this project; no\n"
+        "other source. Dialogues are rendered by the model's own `chat_template.jinja`, in the three thinking modes.\n"
+        "Questions are split by a hash of what makes them themselves (the two numbers, the list, the names): one in\n"
+        "eight is held out, and only those are in the evaluation. "
+        f"Seed {recipe.seed}; {result['short_tokens'] + result['long_tokens']:,} tokens were trained on,\n"
+        f"{result['long_tokens']:,} of them in rows of {recipe.data.long_tokens[0]:,} to {recipe.data.long_tokens[1]:,} tokens."
+    )
+
+
+def _training(log: list[dict], result: dict) -> str:
+    places = sorted({int((len(log) - 1) * share) for share in (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)})
+    picked = [log[place] for place in places]
+    lines = ["| step | tokens | loss, short rows | loss, long rows | attention that chosen blocks hold |",
+             "| --: | --: | --: | --: | --: |"]
+    for entry in picked:
+        show = lambda name: f"{entry[name]:.3f}" if name in entry else "–"
+        tokens = entry["short_tokens"] + entry["long_tokens"]
+        lines.append(f"| {entry['step']:,} | {tokens:,} | {show('loss_short')} | {show('loss_long')} | {show('index_hit')} |")
+    return (
+        f"## Training\n\n{result['steps']:,} steps in {result['seconds']:.0f} seconds: dense attention first, then the "
+        "indexer learns from\nthe attention of its layer, then long rows attend to chosen blocks only; at the end weights "
+        "pass through MXFP8.\n\n" + "\n".join(lines)
+    )
+
+
+def _skills(result: dict) -> str:
+    lines = ["| skill | right | thinking on | off | adaptive | what |", "| --- | --: | --: | --: | --: | --- |"]
+    right = prompts = 0
+    for skill, row in sorted(result["skills"].items()):
+        cell = lambda mode: "/".join(map(str, row[mode])) if mode in row else "–"
+        right, prompts = right + row["right"], prompts + row["prompts"]
+        share = f"{row['right']}/{row['prompts']}"
+        lines.append(f"| {skill} | {share} | {cell('enabled')} | {cell('disabled')} | {cell('adaptive')} | "
+                     f"{_WHAT[skill]} |")
+    lines.append(f"| **all** | {right}/{prompts} | | | | |")
+    return ("## What it can do\n\nHeld-out prompts of `eval/demo.jsonl`, greedy, bf16, the MXFP8 weights; run them with "
+            "`altstream eval --suite demo`.\n\n" + "\n".join(lines))
+
+
+def _attention(result: dict) -> str:
+    needle = result["needle"]
+    rows = [("the blocks that the indexer chooses", "chosen_blocks"), ("the last blocks instead", "latest_blocks"),
+            ("the own block only", "own_block_only"), ("all blocks (not what the model was trained for)", "all_blocks")]
+    table = "\n".join(f"| {name} | {needle[key]}/{needle['prompts']} |" for name, key in rows)
+    return f"## Does the choice of blocks matter?\n\n| sparse layers attend to | needles found |\n| --- | --: |\n{table}"
+
+
+def _quantization(result: dict) -> str:
+    p = result["perplexity"]
+    change = (p["mxfp8"] / p["trained"] - 1) * 100
+    return (f"## MXFP8\n\nPerplexity of the assistant's words in {p['rows']} held-out dialogues: {p['trained']:.5f} as "
+            f"trained,\n{p['mxfp8']:.5f} as shipped ({change:+.3f} %).")
+
+
+def _experts(result: dict) -> str:
+    lines = ["| layer | least | most | share of the tokens of each expert, % |", "| --: | --: | --: | --- |"]
+    first = len(result["expert_load"])
+    for layer, loads in enumerate(result["expert_load"], start=1):
+        shares = " ".join(f"{100 * load:.1f}" for load in loads)
+        lines.append(f"| {layer} | {100 * min(loads):.1f} | {100 * max(loads):.1f} | {shares} |")
+    even = 100 / len(result["expert_load"][0])
+    return (f"## Load of the experts\n\nOn the same dialogues; an even load is {even:.2f} % each, in each of {first} layers.\n\n"
+            + "\n".join(lines))
+
+
+def _limits(result: dict) -> str:
+    weak = [s for s, row in sorted(result["skills"].items()) if row["right"] < 0.95 * row["prompts"]]
+    below = f" Below 95 %: {', '.join(weak)}." if weak else ""
+    return ("## Limits\n\nEnglish only, and only questions of the kinds above; anything else is answered wrongly and "
+            f"confidently.{below}\nText only. Sampling defaults are nearly greedy, since the model is right or wrong, "
+            "and not creative.")

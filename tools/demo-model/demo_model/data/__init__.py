@@ -1,0 +1,1 @@
+"""Dialogues, tokenizer, training shards and the held-out suite."""

@@ -1,0 +1,1 @@
+"""The network over transformers' parameters, MXFP8, the checkpoint, decoding."""

@@ -1,0 +1,1 @@
+"""What the model learns to do: one module a family of skills, each a maker of examples."""
