@@ -1,0 +1,47 @@
+/** The trained demo model and what transformers computed from it (`tools/demo-model/collect`). */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Another folder that `collect` filled, in place of the package in this repository. */
+const named = process.env['ALTSTREAM_DEMO_MODEL'];
+const neighbour = fileURLToPath(new URL('../../../minimax-m3-tiny', import.meta.url));
+
+/** Folder of the checkpoint. */
+export const demoFolder = named ?? neighbour;
+
+/** Why the demo model cannot be tested; undefined when it can. A folder that was named must be there. */
+export const demoIsAbsent: string | undefined =
+  named !== undefined || existsSync(join(demoFolder, 'model.safetensors.index.json'))
+    ? undefined
+    : 'left out: packages/minimax-m3-tiny holds no weights yet';
+
+/** Logits of one prompt. */
+export interface DemoLogits {
+  readonly prompt: string;
+  readonly ids: readonly number[];
+  /** Position of the first entry of `bestIds` and `bestLogits`; 0 when absent. */
+  readonly first?: number;
+  readonly bestIds: readonly (readonly number[])[];
+  readonly bestLogits: readonly (readonly number[])[];
+  /** `sampled[position]`: logits of the ids 0, `stride`, 2 · `stride`, … */
+  readonly stride: number;
+  readonly sampled: Readonly<Record<string, readonly number[]>>;
+  readonly sumOfMagnitudes: number;
+}
+
+/** The parts of the golden file that these tests read. */
+export interface DemoGoldens {
+  readonly logits: readonly DemoLogits[];
+  readonly perplexity: {
+    readonly rows: readonly { readonly ids: number[]; readonly counts: number[] }[];
+    readonly mxfp8: number;
+    readonly trained: number;
+  };
+}
+
+/** Reads the golden file of the demo model. */
+export function readDemoGoldens(): DemoGoldens {
+  return JSON.parse(readFileSync(join(demoFolder, 'goldens', 'goldens.json'), 'utf8'));
+}
