@@ -65,10 +65,12 @@ timeout 240 "$python" -m demo_model.prepare tokenizer --recipe "$recipe" --out "
 
 if [ ! -f "$work/trained" ]; then
   stage 'data, beside training'
-  "$python" -m demo_model.prepare shards --recipe "$recipe" --out "$work" --processes "$makers" \
+  setsid "$python" -m demo_model.prepare shards --recipe "$recipe" --out "$work" --processes "$makers" \
     >>"$work/data.log" 2>&1 &
   maker=$!
-  trap 'kill "$maker" 2>/dev/null || true' EXIT
+  # Its workers too: they would go on with the shards that were already handed to them.
+  stop_maker() { kill -- "-$maker" 2>/dev/null || true; }
+  trap stop_maker EXIT
   stage 'train'
   stop_after=$(($(left) - finish_seconds))
   [ "$stop_after" -gt 40 ] || stop 3 'unfinished: no time is left for training; give the same command again'
@@ -82,7 +84,7 @@ if [ ! -f "$work/trained" ]; then
   code=0
   "$python" -m demo_model.train --recipe "$recipe" --out "$work" --stop-after "$stop_after" \
     --seconds "$train_seconds" || code=$?
-  kill "$maker" 2>/dev/null || true
+  stop_maker
   if [ "$code" = 3 ]; then stop 3 'unfinished: training stopped in time; give the same command again'; fi
   [ "$code" = 0 ] || stop "$code" "training failed with exit code $code"
   touch "$work/trained"

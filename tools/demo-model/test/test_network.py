@@ -7,7 +7,7 @@ import torch
 
 from demo_model.model.build import build_model
 from demo_model.model.fake_quantize import dequantize_mxfp8, quantize_mxfp8
-from demo_model.model.network import FastNetwork, Mode
+from demo_model.model.network import FastNetwork, Mode, Taps
 from demo_model.sizes import SMOKE
 
 SIZE = replace(SMOKE.model, topk_blocks=2, block_tokens=16)
@@ -50,6 +50,29 @@ class NetworkTest(unittest.TestCase):
         reach = SIZE.dense_reach
         self.assertLess(difference[:reach].max().item(), TOLERANCE)
         self.assertGreater(difference[reach:].max().item(), 100 * TOLERANCE)
+
+    def test_only_the_indexer_learns_from_the_choice_of_blocks_and_from_nothing_else(self):
+        fast, taps = FastNetwork(self.model), Taps()
+        valid = torch.ones_like(self.ids, dtype=torch.bool)
+        hidden = fast.hidden_states(self.ids, Mode(sparse=True, distill=True, queries=16), taps, valid)
+        gradients = {}
+        for name, loss in (("index", sum(taps.index_loss)), ("text", fast.logits(hidden).square().mean())):
+            self.model.zero_grad(set_to_none=True)
+            loss.backward(retain_graph=True)
+            gradients[name] = {n for n, p in self.model.named_parameters() if p.grad is not None}
+        self.model.zero_grad(set_to_none=True)
+        everything = {n for n, _ in self.model.named_parameters()}
+        indexer = {n for n in everything if ".indexer." in n}
+        self.assertEqual(gradients["index"], indexer)
+        self.assertEqual(gradients["text"], everything - indexer)
+
+    def test_counts_every_routed_token_once_for_each_of_its_experts(self):
+        taps, valid = Taps(), torch.ones_like(self.ids, dtype=torch.bool)
+        valid[1, 100:] = False
+        with torch.no_grad():
+            FastNetwork(self.model).hidden_states(self.ids, Mode(sparse=True), taps, valid)
+        for counts in taps.expert_counts:
+            self.assertEqual(int(counts.sum()), int(valid.sum()) * SIZE.experts_per_token)
 
     def test_mxfp8_follows_the_specified_bytes(self):
         block = torch.zeros(1, 32)

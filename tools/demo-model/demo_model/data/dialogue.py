@@ -30,6 +30,7 @@ class Dialogue:
     messages: list[dict]
     mode: str
     tools: list[dict] | None = None
+    muted: frozenset[int] = frozenset()  # turns of the assistant, counted from 0, that teach nothing
 
 
 def thoughts_of(turn: Turn, mode: str, text: str) -> str | None:
@@ -84,4 +85,14 @@ def assemble(rng: random.Random, turns: list[Turn], mode: str, offered: list[dic
     for turn in turns:
         messages.append({"role": "user", "content": turn.user})
         messages += answer_messages(turn, mode)
-    return Dialogue(messages, mode, offered)
+    muted = forget_thoughts(rng, messages) if mode != "disabled" and rng.random() < 0.3 else frozenset()
+    return Dialogue(messages, mode, offered, muted)
+
+
+def forget_thoughts(rng: random.Random, messages: list[dict]) -> frozenset[int]:
+    """Drops the thoughts of some first answers, as many clients do; that nothing was thought is not taught."""
+    answers = [message for message in messages if message["role"] == "assistant"]
+    count = rng.randint(0, len(answers) - 1)
+    for answer in answers[:count]:
+        answer.pop("reasoning_content", None)
+    return frozenset(range(count))

@@ -57,17 +57,21 @@ class Encoder:
     def ids(self, text: str) -> list[int]:
         return self.tokenizer.encode(text, add_special_tokens=False).ids
 
-    def dialogue(self, text: str) -> tuple[np.ndarray, np.ndarray]:
-        """ids uint16, and 1 where the assistant speaks (the end of its turn included), else 0."""
+    def dialogue(self, text: str, muted: frozenset[int] = frozenset()) -> tuple[np.ndarray, np.ndarray]:
+        """ids uint16, and 1 where the assistant speaks (the end of its turn included), else 0.
+
+        `muted`: turns of the assistant, counted from 0, that get 0 as well.
+        """
         ids = np.array(self.ids(text), dtype=np.uint16)
         said = np.zeros(len(ids), dtype=np.uint8)
         prefix = [self.begin, *self.assistant]
-        speaking, at = False, 0
+        speaking, at, turn = False, 0, -1
         values = ids.tolist()
         while at < len(values):
             if values[at : at + len(prefix)] == prefix:
                 at += len(prefix)
-                speaking = True
+                turn += 1
+                speaking = turn not in muted
                 continue
             said[at] = speaking
             if values[at] == self.end:

@@ -46,7 +46,7 @@ class ShardMaker:
             if message["role"] == "user" and message["content"] in self.forbidden:
                 raise RuntimeError(f"a training dialogue holds a held-out question: {message['content']}")
         text = self.renderer.render(dialogue.messages, dialogue.mode, dialogue.tools)
-        ids, said = self.encoder.dialogue(text)
+        ids, said = self.encoder.dialogue(text, dialogue.muted)
         if rng.random() < 0.25:
             said[said == 0] = 2
         return ids, said

@@ -132,13 +132,14 @@ class FastNetwork:
         with torch.no_grad():
             attention = block_attention(pick(q), k, at, block)  # [rows, heads, queries, blocks]
             attention = attention.view(rows, groups, heads // groups, *attention.shape[2:]).mean(2)
-        scores = block_scores(pick(iq), ik, at, block) * dim**-0.5
+        with torch.autocast(q.device.type, enabled=False):
+            scores = block_scores(pick(iq).float(), ik.float(), at, block) * dim**-0.5
         own = (at // block)[:, None, :, None]
         is_far = torch.arange(scores.shape[-1], device=q.device) < own
         attention = attention * is_far
         far = attention.sum(-1, keepdim=True)
         target = attention / far.clamp_min(1e-9)
-        log_choice = scores.float().masked_fill(~is_far, -1e9).log_softmax(-1)
+        log_choice = scores.masked_fill(~is_far, -1e9).log_softmax(-1)
         divergence = (target * (target.clamp_min(1e-9).log() - log_choice)).sum(-1)
         weight = far[..., 0]
         taps.index_loss.append((divergence * weight).sum() / weight.sum().clamp_min(1e-6))

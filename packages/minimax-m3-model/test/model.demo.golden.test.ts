@@ -1,6 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MiniMaxM3Model } from '../src/minimax-m3-model.js';
-import { type DemoGoldens, demoFolder, demoIsAbsent, readDemoGoldens } from './makers/demo-model.js';
+import {
+  type DemoGoldens,
+  demoFolder,
+  demoIsAbsent,
+  readDemoGoldens,
+} from './makers/demo-model.js';
 import { logprobs, worst } from './makers/golden.js';
 import { makeModels } from './makers/models.js';
 import { Session } from './makers/session.js';

@@ -1,0 +1,51 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Another folder that `tools/demo-model/collect` filled, in place of the repository's package. */
+const named = process.env['ALTSTREAM_DEMO_MODEL'];
+const neighbour = fileURLToPath(new URL('../../../../packages/minimax-m3-tiny', import.meta.url));
+
+/** Folder of the trained demo model's checkpoint. */
+export const demoFolder = named ?? neighbour;
+
+/** Why the demo model cannot be tested; undefined when it can. A folder that was named must be there. */
+export const demoIsAbsent: string | undefined =
+  named !== undefined || existsSync(join(demoFolder, 'model.safetensors.index.json'))
+    ? undefined
+    : 'left out: packages/minimax-m3-tiny holds no weights yet';
+
+/** A prompt of the evaluation suite. */
+export interface DemoPrompt {
+  readonly id: string;
+  readonly skill: string;
+  readonly thinking: 'enabled' | 'disabled' | 'adaptive';
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly tools?: readonly { type: 'function'; function: { name: string } }[];
+  readonly check: { readonly type: string; readonly value?: string };
+}
+
+/** The evaluation suite of the demo model. */
+export function readDemoSuite(): DemoPrompt[] {
+  return readFileSync(join(neighbour, 'eval', 'demo.jsonl'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as DemoPrompt);
+}
+
+/** What transformers answers, greedily and in fp32. */
+export interface DemoAnswer {
+  /** Id in the suite. */
+  readonly prompt: string;
+  /** The rendered prompt. */
+  readonly ids: readonly number[];
+  readonly tokens: readonly number[];
+  /** Least distance between the best and the second best logit on the way. */
+  readonly smallestGap: number;
+}
+
+/** The greedy answers of the golden file. */
+export function readDemoAnswers(): DemoAnswer[] {
+  const file = readFileSync(join(demoFolder, 'goldens', 'goldens.json'), 'utf8');
+  return (JSON.parse(file) as { greedy: DemoAnswer[] }).greedy;
+}
