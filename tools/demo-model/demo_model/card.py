@@ -15,7 +15,7 @@ _WHAT = {
     "reverse": "turns a list round",
     "sort": "sorts numbers or words",
     "lookup": "finds a fact that stands in the prompt",
-    "needle": "finds a fact far back in a text of up to 7,000 tokens",
+    "needle": "finds a fact far back in a text",
     "refusal": "says politely that it cannot",
     "tool_call": "calls the right tool with exactly the right arguments",
     "tool_result": "says what a tool has answered",
@@ -35,11 +35,12 @@ def write_card(recipe: Recipe, out: Path, target: Path) -> None:
 def _head(recipe: Recipe, result: dict) -> str:
     return (
         "# Altstream Tiny\n\n"
-        "A small model with the architecture of MiniMax-M3 and a checkpoint in the format of its MXFP8 release, so\n"
-        "that a laptop runs the real loader, routing, sparse attention and chat format. It is a demonstration: it knows\n"
-        "little, and what it can do is below. Licence of weights, tokenizer and data: Apache-2.0.\n\n"
-        f"Every number here is written by `tools/demo-model/collect` from the results of the run (recipe `{recipe.name}`,\n"
-        f"{result['device']}, PyTorch {result['torch']})."
+        "A small model with the architecture of MiniMax-M3 and a checkpoint in the format of its MXFP8\n"
+        "release, so that a laptop runs the real loader, routing, sparse attention and chat format. It is a\n"
+        "demonstration: it knows little, and what it can do is below. Licence of weights, tokenizer and data:\n"
+        "Apache-2.0.\n\n"
+        "Every number here is written by `tools/demo-model/collect` from the results of the run (recipe\n"
+        f"`{recipe.name}`, {result['device']}, PyTorch {result['torch']})."
     )
 
 
@@ -51,7 +52,8 @@ def _model(recipe: Recipe, result: dict, out: Path) -> str:
         ("bytes of weights", f"{weights:,} (MXFP8; embedding, head and norms bf16, router fp32)"),
         ("layers", f"{size.layers}, of which the first {size.dense_layers} with full attention and a dense MLP"),
         ("hidden, heads, KV heads, head size", f"{size.hidden}, {size.heads}, {size.kv_heads}, {size.head_dim}"),
-        ("experts", f"{size.experts}, {size.experts_per_token} a token, and a shared one; width {size.expert_intermediate}"),
+        ("experts", f"{size.experts}, {size.experts_per_token} a token, and a shared one; "
+                    f"width {size.expert_intermediate}"),
         ("sparse attention", f"{size.topk_blocks} blocks of {size.block_tokens} tokens a query and KV head"),
         ("context", f"{size.max_positions:,} tokens"),
         ("vocabulary", f"{size.vocab:,}, byte-level BPE"),
@@ -62,12 +64,13 @@ def _model(recipe: Recipe, result: dict, out: Path) -> str:
 def _data(recipe: Recipe, result: dict) -> str:
     return (
         "## Data\n\n"
-        "Text made by the templates and word lists of `tools/demo-model/demo_model/tasks`, written for this project; no\n"
-        "other source. Dialogues are rendered by the model's own `chat_template.jinja`, in the three thinking modes.\n"
-        "Questions are split by a hash of what makes them themselves (the two numbers, the list, the names): one in\n"
-        "eight is held out, and only those are in the evaluation. "
-        f"Seed {recipe.seed}; {result['short_tokens'] + result['long_tokens']:,} tokens were trained on,\n"
-        f"{result['long_tokens']:,} of them in rows of {recipe.data.long_tokens[0]:,} to {recipe.data.long_tokens[1]:,} tokens."
+        "Text made by the templates and word lists of `tools/demo-model/demo_model/tasks`, written for this\n"
+        "project; no other source. Dialogues are rendered by the model's own `chat_template.jinja`, in the three\n"
+        "thinking modes. Questions are split by a hash of what makes them themselves (the two numbers, the list,\n"
+        "the names): one in eight is held out, and only those are in the evaluation.\n\n"
+        f"Seed {recipe.seed}; {result['short_tokens'] + result['long_tokens']:,} tokens were trained on, "
+        f"{result['long_tokens']:,} of them in\nrows of about {recipe.data.long_tokens[0]:,} to "
+        f"{recipe.data.long_tokens[1]:,} tokens."
     )
 
 
@@ -79,7 +82,8 @@ def _training(log: list[dict], result: dict) -> str:
     for entry in picked:
         show = lambda name: f"{entry[name]:.3f}" if name in entry else "–"
         tokens = entry["short_tokens"] + entry["long_tokens"]
-        lines.append(f"| {entry['step']:,} | {tokens:,} | {show('loss_short')} | {show('loss_long')} | {show('index_hit')} |")
+        lines.append(f"| {entry['step']:,} | {tokens:,} | {show('loss_short')} | {show('loss_long')} | "
+                     f"{show('index_hit')} |")
     return (
         f"## Training\n\n{result['steps']:,} steps in {result['seconds']:.0f} seconds: dense attention first, then the "
         "indexer learns from\nthe attention of its layer, then long rows attend to chosen blocks only; at the end weights "
@@ -98,7 +102,8 @@ def _skills(result: dict) -> str:
                      f"{_WHAT[skill]} |")
     lines.append(f"| **all** | {right}/{prompts} | | | | |")
     return ("## What it can do\n\nHeld-out prompts of `eval/demo.jsonl`, greedy, bf16, the MXFP8 weights; run them with "
-            "`altstream eval --suite demo`.\n\n" + "\n".join(lines))
+            f"`altstream eval --suite demo`. The longest prompt has {result['longest_prompt']:,} tokens.\n\n"
+            + "\n".join(lines))
 
 
 def _attention(result: dict) -> str:
@@ -123,8 +128,8 @@ def _experts(result: dict) -> str:
         shares = " ".join(f"{100 * load:.1f}" for load in loads)
         lines.append(f"| {layer} | {100 * min(loads):.1f} | {100 * max(loads):.1f} | {shares} |")
     even = 100 / len(result["expert_load"][0])
-    return (f"## Load of the experts\n\nOn the same dialogues; an even load is {even:.2f} % each, in each of {first} layers.\n\n"
-            + "\n".join(lines))
+    return ("## Load of the experts\n\nOn the same dialogues; an even load is "
+            f"{even:.2f} % each, in each of {first} layers.\n\n" + "\n".join(lines))
 
 
 def _limits(result: dict) -> str:

@@ -124,6 +124,7 @@ def evaluate(recipe: Recipe, folder: Path, device: str) -> dict:
         "perplexity": {"trained": before, "mxfp8": after, "rows": len(evaluation.rows),
                        "golden_rows_trained": few},
         "expert_load": loads, "skills": skill_table(answered), "eval_seconds": round(seconds, 1),
+        "longest_prompt": max(len(prompt["ids"]) for prompt in prompts),
         "needle": needle_ablations(evaluation, network, prompts, mode),
         "device": torch.cuda.get_device_name() if device == "cuda" else "cpu", "torch": torch.__version__,
     }

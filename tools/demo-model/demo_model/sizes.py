@@ -96,8 +96,8 @@ FULL = Recipe(
     data=DataSize(
         corpus_documents=24000,
         shard_tokens=1_000_000,
-        short_shards=200,
-        long_shards=80,
+        short_shards=320,
+        long_shards=120,
         long_tokens=(1100, 8000),
         heldout_documents=256,
     ),

@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from demo_model.model.network import FastNetwork, Mode, block_scores, keep_best, rms_norm, token_mask, choose_blocks, scaled_attention
+from demo_model.model.network import (FastNetwork, Mode, block_scores, choose_blocks, keep_best, rms_norm,
+                                      scaled_attention, token_mask)
 
 
 @dataclass

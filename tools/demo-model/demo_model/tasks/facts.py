@@ -3,8 +3,8 @@
 import random
 
 from demo_model.tasks.example import Turn, contains
-from demo_model.tasks.words import (ADJECTIVES, ANIMALS, CITIES, COLORS, DAYS, JOBS, NAMES, PLACES, THINGS, VERBS_PAST, code,
-                     made_up_word, with_article)
+from demo_model.tasks.words import (ADJECTIVES, ANIMALS, CITIES, COLORS, DAYS, JOBS, NAMES, PLACES, THINGS,
+                                    VERBS_PAST, code, made_up_word, with_article)
 
 ATTRIBUTES = {
     "secret code": code,

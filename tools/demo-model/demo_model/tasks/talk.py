@@ -2,7 +2,7 @@
 
 import random
 
-from demo_model.tasks.example import Turn, contains, equals
+from demo_model.tasks.example import Turn, equals
 from demo_model.tasks.words import ANIMALS, CITIES, JOBS, NAMES, PLACES, THINGS, made_up_word, with_article
 
 NAME = "Altstream Tiny"

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from demo_model.tasks.words import (ANIMALS, CITIES, COLORS, CUISINES, CURRENCIES, DAYS, FRUITS, LANGUAGES, NAMES, PLACES, ROOMS,
-                     THINGS, made_up_word)
+from demo_model.tasks.words import (ANIMALS, CITIES, COLORS, CUISINES, CURRENCIES, DAYS, FRUITS, LANGUAGES, NAMES,
+                                    PLACES, ROOMS, THINGS, made_up_word)
 
 Maker = Callable[[random.Random], object]
 
