@@ -10,7 +10,7 @@ import torch
 
 from demo_model.answers import is_right, read_answer
 from demo_model.data.batches import by_length, rows_to_batch
-from demo_model.model.build import build_model
+from demo_model.model.build import build_model, choose_device
 from demo_model.model.checkpoint import read_checkpoint, write_checkpoint
 from demo_model.model.decode import Decoder
 from demo_model.model.network import FastNetwork, Mode, Taps
@@ -151,7 +151,7 @@ def main() -> None:
     parser.add_argument("--recipe", choices=RECIPES, default="full")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = choose_device()
     result = evaluate(RECIPES[arguments.recipe], arguments.out, device)
     (arguments.out / "evaluation.json").write_text(json.dumps(result, indent=2) + "\n")
     for skill, row in result["skills"].items():

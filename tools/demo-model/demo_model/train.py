@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 
 from demo_model.data.batches import Batch, Stream, rows_to_batch
-from demo_model.model.build import build_model
+from demo_model.model.build import build_model, choose_device
 from demo_model.model.network import FastNetwork, Mode, Taps
 from demo_model.sizes import RECIPES, Recipe
 
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=0, help="steps of the whole schedule, in place of time")
     parser.add_argument("--stop-after", type=float, default=1e9, help="seconds after which this call stops")
     arguments = parser.parse_args()
-    device = "cuda" if torch.cuda.is_available() else "cpu"
+    device = choose_device()
     recipe = with_schedule(RECIPES[arguments.recipe], arguments.seconds, arguments.steps)
     trainer = Trainer(recipe, arguments.out, device)
     trainer.resume()

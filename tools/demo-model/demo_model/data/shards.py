@@ -17,7 +17,7 @@ from demo_model.tasks.facts import story
 from demo_model.data.vocabulary import read_tokenizer
 
 STORY_SHARE = 0.03
-CHARACTERS_PER_TOKEN = 2.15
+CHARACTERS_PER_TOKEN = 2.3
 GOLDEN_ROWS = 16
 
 

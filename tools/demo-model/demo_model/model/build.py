@@ -133,3 +133,11 @@ def build_model(size: ModelSize, seed: int) -> MiniMaxM3VLForCausalLM:
             if name.endswith(("o_proj.weight", "down_proj.weight", "down_proj")):
                 parameter.mul_(scale)
     return model
+
+
+def choose_device() -> str:
+    """cuda where there is one. cuDNN's attention stays off: it plans anew for every shape, and rows vary."""
+    if not torch.cuda.is_available():
+        return "cpu"
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    return "cuda"
