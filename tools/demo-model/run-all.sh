@@ -42,7 +42,7 @@ pack() {
   stage 'pack'
   rm -rf "$work/pack"; mkdir -p "$work/pack/model"
   [ -f "$work/evaluation.json" ] && cp "$work/model"/* "$work/pack/model/" && mv "$work/pack/model"/*.safetensors "$out/"
-  for file in tokenizer.json tokenizer_config.json train.jsonl evaluation.json answers.jsonl stages.log data.log; do
+  for file in tokenizer.json tokenizer_config.json train.jsonl evaluation.json answers.jsonl stages.log data.log self-check.log; do
     [ -f "$work/$file" ] && cp "$work/$file" "$work/pack/"
   done
   tar -C "$work/pack" -czf "$out/run.tar.gz" .
@@ -59,6 +59,13 @@ stage 'host'
 "$python" -c 'import platform, torch, transformers, tokenizers
 print(platform.python_version(), torch.__version__, transformers.__version__, tokenizers.__version__,
       torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu")' | tee -a "$work/stages.log"
+
+if [ ! -f "$work/checked" ]; then
+  stage 'self-check'
+  timeout 120 "$python" -m unittest -q test.test_network test.test_train 2>"$work/self-check.log" ||
+    { tail -40 "$work/self-check.log"; stop 1 'self-check failed: the network on this machine is not what it must be'; }
+  touch "$work/checked"
+fi
 
 stage 'tokenizer'
 timeout 240 "$python" -m demo_model.prepare tokenizer --recipe "$recipe" --out "$work"

@@ -90,7 +90,7 @@ FULL = Recipe(
         steps=0,
         batch_tokens=32768,
         long_batch_tokens=36864,
-        learning_rate=2e-3,
+        learning_rate=1.5e-3,
         warmup_steps=200,
     ),
     data=DataSize(

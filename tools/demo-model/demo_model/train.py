@@ -39,6 +39,7 @@ class Trainer:
         self.long = Stream(folder, "long", data.long_shards, schedule.long_batch_tokens, recipe.seed)
         self.step, self.elapsed, self.short_tokens, self.long_tokens = 0, 0.0, 0, 0
         self.tokens_before_long = 0
+        self.skipped = 0  # steps whose gradient was not finite
         self.sums: dict[str, list[torch.Tensor]] = {}
 
     def _optimizer(self) -> torch.optim.Optimizer:
@@ -117,8 +118,11 @@ class Trainer:
         total.backward()
         norm = torch.nn.utils.clip_grad_norm_(self.main_parameters, CLIP)
         torch.nn.utils.clip_grad_norm_(self.index_parameters, CLIP)
-        self.optimizer.step()
-        self.balance(taps)
+        if torch.isfinite(norm + loss.detach()):
+            self.optimizer.step()
+            self.balance(taps)
+        else:
+            self.skipped += 1
         self.step += 1
         tokens = sum(len(row) for row in batch.ids)
         if is_long:
@@ -153,7 +157,7 @@ class Trainer:
             "step": self.step, "seconds": round(self.elapsed, 2), "progress": round(self.progress, 4),
             "learning_rate": round(self.learning_rate(), 7), "short_tokens": self.short_tokens,
             "long_tokens": self.long_tokens, "sparse": mode.sparse, "distill": mode.distill,
-            "quantized": mode.quantized,
+            "quantized": mode.quantized, "skipped": self.skipped,
             "tokens_per_second": round((self.short_tokens + self.long_tokens) / max(self.elapsed, 1e-9)),
             "rounds_short": round(self.short.rounds, 3), "rounds_long": round(self.long.rounds, 3),
         } | means

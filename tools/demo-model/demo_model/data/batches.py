@@ -79,11 +79,12 @@ class Stream:
     def _read(self, index: int) -> list[tuple[np.ndarray, np.ndarray]]:
         path = shard_path(self.folder, self.kind, index)
         deadline = time.time() + PATIENCE_SECONDS
+        if not path.exists():
+            print(f"train: waits for {path.name}", file=sys.stderr, flush=True)
         while not path.exists():
             if time.time() > deadline:
                 raise TimeoutError(f"{path.name} did not appear within {PATIENCE_SECONDS} s; are shards being made?")
-            print(f"train: waits for {path.name}", file=sys.stderr, flush=True)
-            time.sleep(1)
+            time.sleep(0.2)
         with np.load(path) as data:
             ids, said, lengths = data["ids"], data["said"], data["lengths"]
         ends = lengths.cumsum()

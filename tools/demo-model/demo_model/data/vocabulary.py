@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
-from demo_model.model.build import CONTROL_TOKENS
+from demo_model.data.control_tokens import CONTROL_TOKENS
 from demo_model.data.dialogue import draw_dialogue, draw_long_dialogue
 from demo_model.data.render import Renderer
 from demo_model.sizes import VOCAB_CONTROL_IDS, Recipe

@@ -8,8 +8,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from demo_model.model.build import build_model, checkpoint_config, control_id
+from demo_model.model.build import build_model, checkpoint_config
 from demo_model.model.fake_quantize import BLOCK, dequantize_mxfp8, quantize_mxfp8
+from demo_model.data.control_tokens import control_id
 from demo_model.data.render import TEMPLATE
 from demo_model.sizes import ModelSize
 
