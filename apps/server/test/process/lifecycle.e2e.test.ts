@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScripted } from './makers/scripted-server.js';
+import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 
 const wireError = (code: string, facts: Record<string, unknown> = {}) => ({
   name: 'Error',

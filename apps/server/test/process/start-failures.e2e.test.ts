@@ -1,10 +1,10 @@
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { probe } from '@altstream/cuda-runtime';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { altstream } from './makers/altstream.js';
-import { DamagedFolder } from './makers/damage.js';
-import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
-import { startServing } from './makers/serving.js';
+import { altstream } from '../makers/altstream.js';
+import { DamagedFolder } from '../makers/damage.js';
+import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
+import { startServing } from '../makers/serving.js';
 
 const norm = 'language_model.model.norm.weight';
 const lfsPointer = [

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
-import { type Serving, startServing } from './makers/serving.js';
+import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
+import { type Serving, startServing } from '../makers/serving.js';
 
-const preload = new URL('./makers/lose-device.mjs', import.meta.url).href;
+const preload = new URL('../makers/lose-device.mjs', import.meta.url).href;
 
 describe('a device that is lost', () => {
   let folder: ModelFolder;
