@@ -301,9 +301,10 @@ function emit(options, kernels) {
 
 function manifestKernel(
   options,
-  { name, struct, bytes, fields, block, minSm, pdl, cpuEntry, header },
+  { name, struct, bytes, fields, block, minSm, pdl, cpuEntry, header, file, line },
 ) {
   const fatbin = fatbinOf(options, { name, header });
+  checkBounds(options, { name, block, file, line });
   return {
     name,
     struct,
@@ -315,6 +316,24 @@ function manifestKernel(
     ...(cpuEntry ? { cpuEntry } : {}),
     ...(fatbin ? { fatbin } : {}),
   };
+}
+
+/**
+ * A thread block that the manifest allows must be one that the kernel was compiled for. Bounds that are
+ * not written as a number are left to the load, which asks the driver.
+ */
+function checkBounds({ fatbins }, { name, block, file, line }) {
+  const bounds = new RegExp(`__launch_bounds__\\((\\d+)[^)]*\\)\\s+${name}\\s*\\(`);
+  const threads = block.reduce((product, size) => product * size, 1);
+  for (const { source, text } of fatbins) {
+    const [, compiled] = bounds.exec(text) ?? [];
+    if (compiled === undefined || threads <= Number(compiled)) continue;
+    throw new ConventionError(
+      file,
+      line,
+      `kernel ${name}: blocks of ${threads} threads are allowed, ${basename(source)} has __launch_bounds__(${compiled}); make them agree`,
+    );
+  }
 }
 
 /** The fatbin that holds a kernel: the source that spells its name before `(`, else the one of the header's stem. */

@@ -11,12 +11,13 @@ export interface BundledPackage {
   readonly dependencies: readonly string[];
 }
 
-/** Tests that build native code: a bundle has no headers of Node and no CMake project. */
+/** Tests that build native code or look at pages: a bundle has no headers of Node, CMake project or docs. */
 export const buildingTests: readonly string[] = [
   'packages/cuda-runtime/test/native-core.test.ts',
   'packages/cuda-runtime/test/misuse/broken-nvcc.test.ts',
   'packages/cuda-runtime/test/cli/commands.test.ts',
   'packages/cuda-runtime/test/cli/packed-build.test.ts',
+  'packages/cuda-runtime/test/cli/package-files.test.ts',
 ];
 
 /** Only needed to build an addon. */

@@ -21,6 +21,7 @@ const packageParts = [
   'test',
   'bench',
   'dist',
+  'native/include',
   'build/Release',
   'build/tests/driver_conformance',
 ];

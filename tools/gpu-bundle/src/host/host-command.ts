@@ -17,6 +17,7 @@ const flagsWithValue = new Set([
   '--seconds',
   '--seed',
   '--workers',
+  '--tool',
 ]);
 
 /**

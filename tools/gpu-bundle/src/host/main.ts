@@ -11,6 +11,7 @@ import { test } from './test.js';
 const help = `test [filter…]          tests, with CUDA required (CUDA_RUNTIME_REQUIRE_CUDA=0: without)
 bench [filter…]         benches, on each backend that is present
 sanitize [filter…]      tests on CUDA under compute-sanitizer: memcheck, then racecheck
+                        (--tool memcheck|racecheck: one of them)
 conformance             capture semantics on each backend that is present
 soak                    a million mixed operations on CUDA (--operations N, --seconds S, --backend cpu)
 node script.mjs [args]  a script; it may import @altstream/cuda-runtime and TypeScript files

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* kernel pack_mxfp8_scales PackMxfp8ScalesParams block=256 */
-/* kernel unpack_mxfp8_scales PackMxfp8ScalesParams block=256 */
+/* kernel pack_mxfp8_scales PackMxfp8ScalesParams block=128 */
+/* kernel unpack_mxfp8_scales PackMxfp8ScalesParams block=128 */
 typedef struct PackMxfp8ScalesParams {
   const void* from; /* r e8m0 pack: [rows, blocks]; unpack: the tiles */
   void* to;         /* w e8m0 pack: the tiles, padding as zeros; unpack: [rows, blocks] */

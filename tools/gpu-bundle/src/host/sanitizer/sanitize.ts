@@ -40,9 +40,8 @@ export async function sanitize(root: string, command: HostCommand): Promise<numb
     throw new Error('compute-sanitizer is not on the PATH; it comes with the CUDA toolkit');
   }
   const environment = await requiredCuda();
-  const checked = (['memcheck', 'racecheck'] as const).map((tool) =>
-    check(root, command, tool, environment),
-  );
+  const { wanted, flags } = toolsOf(command.flags);
+  const checked = wanted.map((tool) => check(root, { ...command, flags }, tool, environment));
   await saveResults(command, 'sanitize.json', checked);
   const lines = checked.map(({ tool, findings, passed, status }) =>
     [
@@ -53,6 +52,15 @@ export async function sanitize(root: string, command: HostCommand): Promise<numb
   );
   process.stdout.write(`\n${lines.join('\n')}\n`);
   return checked.every(({ status }) => status === 0) ? 0 : 1;
+}
+
+/** `--tool memcheck|racecheck` asks for one of them; the other flags are vitest's. */
+function toolsOf(flags: readonly string[]) {
+  const at = flags.indexOf('--tool');
+  if (at < 0) return { wanted: Object.keys(tools) as Tool[], flags };
+  const tool = flags[at + 1] ?? '';
+  if (!(tool in tools)) throw new Error(`--tool is ${tool}, expected memcheck or racecheck`);
+  return { wanted: [tool as Tool], flags: flags.toSpliced(at, 2) };
 }
 
 function check(
