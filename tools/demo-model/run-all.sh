@@ -30,6 +30,8 @@ cd "$(dirname "$0")"
 python=${PYTHON:-python3}
 cores=$(nproc)
 makers=$((cores > 4 ? cores - 3 : 1))
+# Rows of many lengths: segments that grow are found again, others would be asked for at each new length.
+export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
 export PYTHONUNBUFFERED=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((cores > 4 ? 2 : 1))}
 finish_seconds=100  # kept for export, evaluation and packing
@@ -41,8 +43,8 @@ stage() { echo "== $1, $(left) s left"; echo "$(date -u +%H:%M:%S) $1" >>"$work/
 pack() {
   stage 'pack'
   rm -rf "$work/pack"; mkdir -p "$work/pack/model"
-  [ -f "$work/evaluation.json" ] && cp "$work/model"/* "$work/pack/model/" && mv "$work/pack/model"/*.safetensors "$out/"
-  for file in tokenizer.json tokenizer_config.json train.jsonl evaluation.json answers.jsonl stages.log data.log self-check.log; do
+  [ -f "$work/exported.json" ] && cp "$work/model"/* "$work/pack/model/" && mv "$work/pack/model"/*.safetensors "$out/"
+  for file in tokenizer.json tokenizer_config.json train.jsonl exported.json evaluation.json answers.jsonl stages.log data.log self-check.log; do
     [ -f "$work/$file" ] && cp "$work/$file" "$work/pack/"
   done
   tar -C "$work/pack" -czf "$out/run.tar.gz" .
@@ -97,10 +99,14 @@ if [ ! -f "$work/trained" ]; then
   touch "$work/trained"
 fi
 
-stage 'export and evaluate'
+if [ ! -f "$work/exported.json" ]; then
+  stage 'export'
+  "$python" -m demo_model.evaluate --recipe "$recipe" --out "$work" --stage export
+fi
+stage 'answers'
 code=0
 timeout "$(($(left) > 60 ? $(left) - 15 : 60))" \
-  "$python" -m demo_model.evaluate --recipe "$recipe" --out "$work" || code=$?
-if [ "$code" = 124 ]; then stop 3 'unfinished: evaluation ran out of time; give the same command again'; fi
+  "$python" -m demo_model.evaluate --recipe "$recipe" --out "$work" --stage answer || code=$?
+if [ "$code" = 124 ]; then stop 3 'unfinished: the answers ran out of time; give the same command again'; fi
 [ "$code" = 0 ] || stop "$code" "evaluation failed with exit code $code"
 stop 0 'finished'

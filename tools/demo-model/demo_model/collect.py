@@ -7,7 +7,9 @@ import tempfile
 from pathlib import Path
 
 from demo_model.card import write_card
+from demo_model.evaluate import answer
 from demo_model.goldens import write_goldens
+from demo_model.model.build import choose_device
 from demo_model.sizes import RECIPES
 
 REPOSITORY = Path(__file__).parents[3]
@@ -16,7 +18,7 @@ PACKAGE = REPOSITORY / "packages/minimax-m3-tiny"
 
 def unpack(run: Path, into: Path) -> Path:
     """The folder of a run as `run-all.sh` packs it, or as it lies on the machine that ran it."""
-    if (run / "evaluation.json").exists():
+    if (run / "exported.json").exists():
         return run
     with tarfile.open(run / "run.tar.gz") as archive:
         archive.extractall(into, filter="data")
@@ -29,6 +31,8 @@ def collect(recipe_name: str, run: Path, package: Path) -> None:
     recipe = RECIPES[recipe_name]
     with tempfile.TemporaryDirectory() as temporary:
         out = unpack(run, Path(temporary))
+        if not (out / "evaluation.json").exists():  # the run ended before its answers
+            answer(recipe, out, choose_device())
         package.mkdir(parents=True, exist_ok=True)
         for file in (out / "model").iterdir():
             shutil.copyfile(file, package / file.name)

@@ -94,7 +94,8 @@ def expert_loads(taps: Taps, layers: int) -> list[list[float]]:
     return [[round(x, 5) for x in (counts / counts.sum()).tolist()] for counts in sums]
 
 
-def evaluate(recipe: Recipe, folder: Path, device: str) -> dict:
+def export(recipe: Recipe, folder: Path, device: str) -> None:
+    """Writes `model/` and what needs the trained weights beside the shipped ones: `exported.json`."""
     size = recipe.model
     state = torch.load(folder / "checkpoint.pt", map_location="cpu", weights_only=True)
     trained = build_model(size, recipe.seed)
@@ -105,11 +106,24 @@ def evaluate(recipe: Recipe, folder: Path, device: str) -> dict:
     original = FastNetwork(trained.to(device).eval())
     before = evaluation.perplexity(original, mode)
     few = evaluation.perplexity(original, mode, rows=golden_rows(recipe, evaluation.rows))
-    shipped = read_checkpoint(folder / "model", size).to(device)
-    network = FastNetwork(shipped)
+    network = FastNetwork(read_checkpoint(folder / "model", size).to(device))
     after = evaluation.perplexity(network, mode, taps)
-    loads = expert_loads(taps, size.layers - size.dense_layers)
-    prompts = evaluation.prompts()
+    write_json(folder / "exported.json", {
+        "recipe": recipe.name, "steps": state["step"], "seconds": round(state["elapsed"], 1),
+        "progress": state["progress"], "short_tokens": state["short_tokens"], "long_tokens": state["long_tokens"],
+        "parameters": sum(p.numel() for p in trained.parameters()),
+        "perplexity": {"trained": before, "mxfp8": after, "rows": len(evaluation.rows),
+                       "golden_rows_trained": few},
+        "expert_load": expert_loads(taps, size.layers - size.dense_layers),
+        "device": device_name(device), "torch": torch.__version__,
+    })
+
+
+def answer(recipe: Recipe, folder: Path, device: str) -> dict:
+    """Asks the shipped weights all prompts: `answers.jsonl` and `evaluation.json`."""
+    evaluation = Evaluation(recipe, folder, device)
+    network = FastNetwork(read_checkpoint(folder / "model", recipe.model).to(device))
+    mode, prompts = Mode(sparse=True), evaluation.prompts()
     started = time.time()
     answered = evaluation.ask(network, prompts, mode)
     seconds = time.time() - started
@@ -117,17 +131,22 @@ def evaluate(recipe: Recipe, folder: Path, device: str) -> dict:
         for prompt in answered:
             kept = {k: prompt[k] for k in ("id", "skill", "thinking", "check", "text", "right", "tokens")}
             file.write(json.dumps(kept, ensure_ascii=False) + "\n")
-    return {
-        "recipe": recipe.name, "steps": state["step"], "seconds": round(state["elapsed"], 1),
-        "progress": state["progress"], "short_tokens": state["short_tokens"], "long_tokens": state["long_tokens"],
-        "parameters": sum(p.numel() for p in trained.parameters()),
-        "perplexity": {"trained": before, "mxfp8": after, "rows": len(evaluation.rows),
-                       "golden_rows_trained": few},
-        "expert_load": loads, "skills": skill_table(answered), "eval_seconds": round(seconds, 1),
+    result = json.loads((folder / "exported.json").read_text()) | {
+        "skills": skill_table(answered), "eval_seconds": round(seconds, 1),
         "longest_prompt": max(len(prompt["ids"]) for prompt in prompts),
         "needle": needle_ablations(evaluation, network, prompts, mode),
-        "device": torch.cuda.get_device_name() if device == "cuda" else "cpu", "torch": torch.__version__,
+        "eval_device": device_name(device),
     }
+    write_json(folder / "evaluation.json", result)
+    return result
+
+
+def device_name(device: str) -> str:
+    return torch.cuda.get_device_name() if device == "cuda" else "cpu"
+
+
+def write_json(path: Path, value: dict) -> None:
+    path.write_text(json.dumps(value, indent=2) + "\n")
 
 
 def needle_ablations(evaluation: Evaluation, network: FastNetwork, prompts: list[dict], mode: Mode) -> dict:
@@ -150,10 +169,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--recipe", choices=RECIPES, default="full")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--stage", choices=("export", "answer"), help="one of the two; default: both")
     arguments = parser.parse_args()
-    device = choose_device()
-    result = evaluate(RECIPES[arguments.recipe], arguments.out, device)
-    (arguments.out / "evaluation.json").write_text(json.dumps(result, indent=2) + "\n")
+    recipe, device = RECIPES[arguments.recipe], choose_device()
+    if arguments.stage != "answer":
+        export(recipe, arguments.out, device)
+    if arguments.stage == "export":
+        return
+    result = answer(recipe, arguments.out, device)
     for skill, row in result["skills"].items():
         print(f"{skill:15} {row['right']:3}/{row['prompts']}")
     print(json.dumps({key: result[key] for key in ("perplexity", "needle", "eval_seconds")}))
