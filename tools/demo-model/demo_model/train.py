@@ -19,7 +19,7 @@ from demo_model.model.network import FastNetwork, Mode, Taps
 from demo_model.sizes import RECIPES, Recipe
 
 INDEX_LOSS = 1.0
-BALANCE_LOSS = 1e-3
+BALANCE_LOSS = 1e-2
 CLIP = 1.0
 CHECKPOINT_SECONDS = 60
 LOG_STEPS = 20

@@ -200,18 +200,51 @@ class FastNetwork:
         capacity = int(loads.max())
         sorted_expert = assigned[order]
         slot = sorted_expert * capacity + torch.arange(tokens * k, device=flat.device) - starts[sorted_expert]
-        source = torch.full((count * capacity,), tokens, device=flat.device, dtype=torch.long)
-        source[slot] = order // k
+        slot_of = torch.empty_like(slot)
+        slot_of[order] = slot
         dtype = compute_dtype(flat)
-        padded = torch.cat([flat.to(dtype), flat.new_zeros(1, hidden, dtype=dtype)])
-        x = padded[source].view(count, capacity, hidden)
+        x = Dispatch.apply(flat.to(dtype), slot_of, count * capacity).view(count, capacity, hidden)
         up = self.weight(experts.gate_up_proj, mode).to(dtype)
         down = self.weight(experts.down_proj, mode).to(dtype)
         y = torch.bmm(self.swiglu(torch.bmm(x, up.transpose(1, 2))), down.transpose(1, 2))
-        slot_of = torch.empty_like(slot)
-        slot_of[order] = slot
-        chosen = y.reshape(count * capacity, hidden)[slot_of].view(tokens, k, hidden)
+        chosen = Collect.apply(y.reshape(count * capacity, hidden), slot_of).view(tokens, k, hidden)
         return torch.einsum("tkh,tk->th", chosen, weights.to(dtype))
+
+
+class Dispatch(torch.autograd.Function):
+    """Rows of x at their slots, k slots each, zeros between; its gradient is read back from there.
+
+    Plain indexing would add up the gradient of each index, which for the padding of an expert is one
+    long sum; here every slot has at most one source.
+    """
+
+    @staticmethod
+    def forward(context, x: Tensor, slot_of: Tensor, slots: int) -> Tensor:
+        context.save_for_backward(slot_of)
+        context.rows = x.shape[0]
+        k = slot_of.shape[0] // context.rows
+        return x.new_zeros(slots, x.shape[1]).index_copy_(0, slot_of, x.repeat_interleave(k, dim=0))
+
+    @staticmethod
+    def backward(context, gradient: Tensor):
+        (slot_of,) = context.saved_tensors
+        parts = gradient.index_select(0, slot_of)
+        return parts.view(context.rows, -1, parts.shape[1]).sum(1), None, None
+
+
+class Collect(torch.autograd.Function):
+    """The rows of y at the slots; the gradient goes there alone."""
+
+    @staticmethod
+    def forward(context, y: Tensor, slot_of: Tensor) -> Tensor:
+        context.save_for_backward(slot_of)
+        context.slots = y.shape[0]
+        return y.index_select(0, slot_of)
+
+    @staticmethod
+    def backward(context, gradient: Tensor):
+        (slot_of,) = context.saved_tensors
+        return gradient.new_zeros(context.slots, gradient.shape[1]).index_copy_(0, slot_of, gradient), None
 
 
 def compute_dtype(x: Tensor) -> torch.dtype:
