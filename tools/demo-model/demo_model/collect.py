@@ -1,6 +1,7 @@
 """Puts the result of a run in place: weights, tokenizer, model card and goldens of minimax-m3-tiny."""
 
 import argparse
+import json
 import shutil
 import tarfile
 import tempfile
@@ -27,10 +28,10 @@ def unpack(run: Path, into: Path) -> Path:
     return into
 
 
-def collect(recipe_name: str, run: Path, package: Path) -> None:
-    recipe = RECIPES[recipe_name]
+def collect(run: Path, package: Path) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         out = unpack(run, Path(temporary))
+        recipe = RECIPES[json.loads((out / "exported.json").read_text())["recipe"]]
         if not (out / "evaluation.json").exists():  # the run ended before its answers
             answer(recipe, out, choose_device())
         package.mkdir(parents=True, exist_ok=True)
@@ -48,10 +49,9 @@ def collect(recipe_name: str, run: Path, package: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path, help="folder with the files of run-all.sh, or its --work folder")
-    parser.add_argument("--recipe", choices=RECIPES, default="full")
     parser.add_argument("--package", type=Path, default=PACKAGE, help="folder to fill")
     arguments = parser.parse_args()
-    collect(arguments.recipe, arguments.run, arguments.package)
+    collect(arguments.run, arguments.package)
     print(f"collected into {arguments.package}")
 
 
