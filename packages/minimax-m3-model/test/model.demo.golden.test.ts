@@ -3,8 +3,8 @@ import type { MiniMaxM3Model } from '../src/minimax-m3-model.js';
 import {
   type DemoGoldens,
   demoFolder,
-  demoIsAbsent,
   readDemoGoldens,
+  requireDemoWeights,
 } from './makers/demo-model.js';
 import { logprobs, worst } from './makers/golden.js';
 import { makeModels } from './makers/models.js';
@@ -17,14 +17,14 @@ const tolerance = 1e-3;
 const perplexityTolerance = 0.01;
 
 const load = makeModels();
-const title = `the demo model${demoIsAbsent === undefined ? '' : ` (${demoIsAbsent})`}`;
 
-describe.skipIf(demoIsAbsent !== undefined)(title, () => {
+describe('the demo model', () => {
   let goldens: DemoGoldens;
   let model: MiniMaxM3Model;
   let session: Session;
 
   beforeAll(async () => {
+    requireDemoWeights();
     goldens = readDemoGoldens();
     model = await load({ directory: demoFolder });
     session = new Session(model, 1, model.maxPositions);
