@@ -16,7 +16,9 @@ import { parseArgs } from 'node:util';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const marker = '<!-- made by tools/demo-model/transcript.mjs -->';
-const block = new RegExp(`${marker}\\n(?:\`\`\`text\\n([\\s\\S]*?)\`\`\`\\n)?`);
+const head =
+  'A talk with it, greedy, with a tool offered (`npm run chat -- --tools FILE --temperature 0`):';
+const block = new RegExp(`${marker}\\n(?:\\n.*\\n\\n\`\`\`text\\n([\\s\\S]*?)\`\`\`\\n)?`);
 const speedLine = /^\[\d+ tokens, .*\]\n/gm;
 
 const weather = {
@@ -68,9 +70,10 @@ async function write(file, transcript) {
   requireSame(await record({ ALTSTREAM_DTYPE: 'float32' }), transcript, 'fp32', 'the default');
   const page = readFileSync(file, 'utf8');
   if (!block.test(page)) throw new Error(`${file} has no line ${marker}`);
+  const section = `${marker}\n\n${head}\n\n\`\`\`text\n${transcript}\`\`\`\n`;
   writeFileSync(
     file,
-    page.replace(block, () => `${marker}\n\`\`\`text\n${transcript}\`\`\`\n`),
+    page.replace(block, () => section),
   );
 }
 
