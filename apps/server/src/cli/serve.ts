@@ -133,7 +133,7 @@ function banner(
   const body = JSON.stringify({
     model,
     messages: [{ role: 'user', content: 'Hello' }],
-    max_tokens: 16,
+    max_tokens: 100,
   });
   const key = isOpen ? '' : ` -H 'authorization: Bearer KEY'`;
   const tokens = info.pages * info.pageTokens;
