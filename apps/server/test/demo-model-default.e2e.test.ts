@@ -28,7 +28,7 @@ it('serves the demo model when no model is named, and says so', async () => {
 });
 
 it('answers in altstream chat, which prints the decode speed', async () => {
-  const at = ['--base-url', server.url, '--temperature', '0'];
+  const at = ['--base-url', server.url, '--temperature', '0', '--max-tokens', '200'];
   const { code, stdout, stderr } = await altstream('chat', ...at, '--message', 'Who are you?');
   expect([code, stdout]).toEqual([0, expect.stringContaining('Altstream Tiny')]);
   expect(stderr).toMatch(/^\[\d+ tokens, \d+\.\d tokens\/s, first after \d+ ms, \d+\.\d\d s\]$/m);
