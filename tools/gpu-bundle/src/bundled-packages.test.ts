@@ -28,7 +28,7 @@ describe('the packages of a bundle', () => {
 
 describe('the npm packages of a bundle', () => {
   test('are all that vitest needs, once a version', () => {
-    const modules = moduleClosure(['vitest'], root);
+    const modules = moduleClosure([{ name: 'vitest', from: root }]);
     const names = modules.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['vitest', 'vite', 'rolldown', '@vitest/runner']));
     expect(names).not.toContain('lightningcss');
@@ -38,7 +38,7 @@ describe('the npm packages of a bundle', () => {
   });
 
   test('that are not installed are named', () => {
-    expect(() => moduleClosure(['no-such-package'], root)).toThrow(
+    expect(() => moduleClosure([{ name: 'no-such-package', from: root }])).toThrow(
       'no-such-package is not installed',
     );
   });

@@ -3,15 +3,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type BackendName, onEachBackend } from '@altstream/cuda-runtime/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const bench = fileURLToPath(new URL('../../bench/overlap.bench.ts', import.meta.url));
-const out = mkdtempSync(join(tmpdir(), 'overlap-bench-'));
-afterAll(() => rmSync(out, { recursive: true }));
 
-function run(...args: readonly string[]) {
-  const node = ['--conditions=@altstream/source', '--import', 'tsx', bench, '--backend', 'cpu'];
+function run(backend: BackendName, ...args: readonly string[]) {
+  const node = ['--conditions=@altstream/source', '--import', 'tsx', bench, '--backend', backend];
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     const child = execFile(
       process.execPath,
@@ -32,11 +31,14 @@ interface Row {
   readonly right: boolean;
 }
 
-describe('pnpm bench:overlap', () => {
-  it('on a small model: every mode is right and timed in one run; plot, traces and rows are kept', async () => {
+onEachBackend((backend) => {
+  const out = mkdtempSync(join(tmpdir(), 'overlap-bench-'));
+  afterAll(() => rmSync(out, { recursive: true }));
+
+  it('pnpm bench:overlap on a small model: every mode is right and timed in one run; plot, traces and rows are kept', async () => {
     const size = ['--layers', '4', '--batches', '1,3', '--context', '2200', '--rank', '1/2'];
     const effort = ['--steps', '12', '--prefill', '40', '--prefill-steps', '2'];
-    const { code, stderr } = await run(...size, ...effort, '--out', out);
+    const { code, stderr } = await run(backend, ...size, ...effort, '--out', out);
     expect([code, stderr]).toEqual([0, '']);
     const files = readdirSync(out);
     const saved = files.find((name) => name.endsWith('-overlap.json')) ?? 'none';
@@ -75,7 +77,9 @@ describe('pnpm bench:overlap', () => {
     };
     expect([streamsOf('off'), streamsOf('on')]).toEqual([1, 2]);
   });
+});
 
+describe('pnpm bench:overlap', () => {
   it.each([
     [['--batches', '1,x'], /--batches is x, expected a whole number from 1/],
     [['--modes', 'on,both'], /--modes has both, expected some of off, on, fused, auto/],
@@ -83,7 +87,7 @@ describe('pnpm bench:overlap', () => {
     [['--override', 'layers=3'], /no such field; it has /],
     [['--batches', '1000000'], /pages take .* are free: use a smaller --batches or --context/],
   ])('refuses %j', async (args, says) => {
-    const { code, stderr } = await run(...args);
+    const { code, stderr } = await run('cpu', ...args);
     expect([code, stderr]).toEqual([1, expect.stringMatching(says)]);
   });
 });
