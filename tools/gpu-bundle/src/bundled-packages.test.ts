@@ -17,6 +17,12 @@ describe('the packages of a bundle', () => {
     expect(new Set(folders).size).toBe(folders.length);
   });
 
+  test('are programs; weights stay where they are', () => {
+    const folders = withDependencies(root, ['minimax-m3-model']).map(({ folder }) => folder);
+    expect(folders).toContain('tools/hash-checkpoint');
+    expect(folders).not.toContain('packages/minimax-m3-tiny');
+  });
+
   test('that do not exist are named', () => {
     expect(() => withDependencies(root, ['no-such'])).toThrow('packages/no-such is no package');
   });

@@ -53,7 +53,7 @@ export function withDependencies(
   const suites = names.map((name) => `packages/${name}`);
   const queue = [...suites, 'tools/bench', 'tools/gpu-bundle'];
   for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) {
-    if (found.has(folder)) continue;
+    if (found.has(folder) || isData(root, folder)) continue;
     const { dependencies, devDependencies, ...manifest } = readManifest(root, folder);
     const ofTests = suites.includes(folder) ? devDependencies : {};
     const all = Object.entries({ ...ofTests, ...dependencies });
@@ -66,6 +66,12 @@ export function withDependencies(
     found.set(folder, { ...manifest, folder, dependencies: outside.map(([name]) => name) });
   }
   return [...found.values()];
+}
+
+/** Weights would double the bundle; tests of them are left out there, or told where they are. */
+function isData(root: string, folder: string): boolean {
+  const isThere = existsSync(join(root, folder, 'package.json'));
+  return isThere && !existsSync(join(root, folder, 'src'));
 }
 
 function readManifest(root: string, folder: string) {

@@ -11,6 +11,14 @@ const neighbour = fileURLToPath(new URL('../../../minimax-m3-tiny', import.meta.
 /** Folder of the checkpoint. */
 export const demoFolder = named ?? neighbour;
 
+/** A bundle for a GPU host comes without the package: 18 MB more. In the repository the package is always there. */
+export const demoIsLeftOut = named === undefined && !existsSync(join(neighbour, 'package.json'));
+
+/** For the title of what is left out. */
+export const leftOutBecause = demoIsLeftOut
+  ? ' (minimax-m3-tiny is not in this bundle; ALTSTREAM_DEMO_MODEL names one)'
+  : '';
+
 /** The first step of every test of the demo model, so that missing weights are told as such. */
 export function requireDemoWeights(): void {
   const index = 'model.safetensors.index.json';
