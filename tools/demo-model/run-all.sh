@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # The whole recipe in one command: tokenizer, data, training, export, evaluation, packing.
 #
-#   run-all.sh --work DIR --out DIR [--recipe full|smoke] [--budget SECONDS] [--train-seconds SECONDS]
+#   run-all.sh --work DIR --out DIR [--recipe full|refine|smoke] [--from DIR] [--budget SECONDS] [--train-seconds SECONDS]
 #
+# --from: files of an earlier run, whose weights and tokenizer this one begins with.
 # --work keeps everything; the same command goes on where the last one stopped. --out gets at most four
 # files: two shards, run.tar.gz (tokenizer, configs, logs, results), status.txt. --budget is the wall
 # clock of this call: when it is too short, training stops in time, a checkpoint stays, and exit code 3
 # says that the same command must be given again.
 set -euo pipefail
 
-recipe=full work='' out='' budget=570 train_seconds=''
+recipe=full work='' out='' from='' budget=570 train_seconds=''
 while [ $# -gt 0 ]; do
   case "$1" in
     --recipe) recipe=$2 ;;
     --work) work=$2 ;;
     --out) out=$2 ;;
+    --from) from=$(realpath "$2") ;;
     --budget) budget=$2 ;;
     --train-seconds) train_seconds=$2 ;;
     *) echo "run-all.sh: unknown option $1" >&2; exit 2 ;;
@@ -34,7 +36,7 @@ makers=$((cores > 4 ? cores - 3 : 1))
 export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
 export PYTHONUNBUFFERED=1 TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-$((cores > 4 ? 2 : 1))}
-finish_seconds=100  # kept for export, evaluation and packing
+finish_seconds=75  # kept for export, evaluation and packing
 [ "$recipe" = smoke ] && finish_seconds=80
 
 left() { echo $((budget - ($(date +%s) - began))); }
@@ -47,6 +49,10 @@ pack() {
   for file in tokenizer.json tokenizer_config.json train.jsonl exported.json evaluation.json answers.jsonl stages.log data.log self-check.log; do
     [ -f "$work/$file" ] && cp "$work/$file" "$work/pack/"
   done
+  if [ -n "$from" ]; then
+    mkdir "$work/pack/first"
+    cp "$work/first"/{train.jsonl,evaluation.json} "$work/pack/first/"
+  fi
   tar -C "$work/pack" -czf "$out/run.tar.gz" .
   ls -l "$out"
 }
@@ -56,6 +62,15 @@ stop() { # code, words
   pack
   exit "$1"
 }
+
+start=()
+if [ -n "$from" ]; then
+  mkdir -p "$work/first"
+  tar -xzf "$from/run.tar.gz" -C "$work/first"
+  cp "$from"/*.safetensors "$work/first/model/"
+  cp -n "$work/first/"tokenizer*.json "$work/"
+  start=(--from "$work/first/model")
+fi
 
 stage 'host'
 "$python" -c 'import platform, torch, transformers, tokenizers
@@ -92,7 +107,7 @@ if [ ! -f "$work/trained" ]; then
   train_seconds=$(cat "$work/train-seconds")
   code=0
   "$python" -m demo_model.train --recipe "$recipe" --out "$work" --stop-after "$stop_after" \
-    --seconds "$train_seconds" || code=$?
+    --seconds "$train_seconds" "${start[@]}" || code=$?
   stop_maker
   if [ "$code" = 3 ]; then stop 3 'unfinished: training stopped in time; give the same command again'; fi
   [ "$code" = 0 ] || stop "$code" "training failed with exit code $code"

@@ -26,10 +26,16 @@ _WHAT = {
 def write_card(recipe: Recipe, out: Path, target: Path) -> None:
     """`out`: folder of a run with evaluation.json and train.jsonl."""
     result = json.loads((out / "evaluation.json").read_text())
-    log = [json.loads(line) for line in (out / "train.jsonl").read_text().splitlines()]
-    sections = [_head(recipe, result), _model(recipe, result, out), _data(recipe, result), _training(log, result),
-                _skills(result), _attention(result), _quantization(result), _experts(result), _limits(result)]
+    runs = [_run(folder) for folder in (out / "first", out) if (folder / "train.jsonl").exists()]
+    sections = [_head(recipe, result), _model(recipe, result, out), _data(recipe, [run for run, _ in runs]),
+                _training(runs), _skills(result), _attention(result), _quantization(result), _experts(result), _limits(result)]
     target.write_text("\n\n".join(sections) + "\n", encoding="utf-8")
+
+
+def _run(folder: Path) -> tuple[dict, list[dict]]:
+    """Results and log of a run."""
+    log = [json.loads(line) for line in (folder / "train.jsonl").read_text().splitlines()]
+    return json.loads((folder / "evaluation.json").read_text()), log
 
 
 def _head(recipe: Recipe, result: dict) -> str:
@@ -61,34 +67,43 @@ def _model(recipe: Recipe, result: dict, out: Path) -> str:
     return "## Model\n\n| | |\n| --- | --- |\n" + "\n".join(f"| {name} | {value} |" for name, value in rows)
 
 
-def _data(recipe: Recipe, result: dict) -> str:
+def _data(recipe: Recipe, runs: list[dict]) -> str:
+    short, long = (sum(run[f"{kind}_tokens"] for run in runs) for kind in ("short", "long"))
     return (
         "## Data\n\n"
         "Text made by the templates and word lists of `tools/demo-model/demo_model/tasks`, written for this\n"
         "project; no other source. Dialogues are rendered by the model's own `chat_template.jinja`, in the three\n"
         "thinking modes. Questions are split by a hash of what makes them themselves (the two numbers, the list,\n"
         "the names): one in eight is held out, and only those are in the evaluation.\n\n"
-        f"Seed {recipe.seed}; {result['short_tokens'] + result['long_tokens']:,} tokens were trained on, "
-        f"{result['long_tokens']:,} of them in\nrows of about {recipe.data.long_tokens[0]:,} to "
-        f"{recipe.data.long_tokens[1]:,} tokens."
+        f"Seed {recipe.seed}; {short + long:,} tokens were trained on, {long:,} of them in\n"
+        f"rows of about {recipe.data.long_tokens[0]:,} to {recipe.data.long_tokens[1]:,} tokens."
     )
 
 
-def _training(log: list[dict], result: dict) -> str:
+_COURSE = {
+    "refine": "with new data, which has more of what that run had learnt badly, from its MXFP8 weights on: long rows\n"
+              "attend to chosen blocks and weights pass through MXFP8 all the time.",
+}
+_FROM_NOTHING = ("dense attention first, then the indexer learns from\nthe attention of its layer, then long rows attend "
+                 "to chosen blocks only; at the end weights pass through MXFP8.")
+
+
+def _training(runs: list[tuple[dict, list[dict]]]) -> str:
+    return "## Training\n\n" + "\n\n".join(
+        f"{result['steps']:,} steps in {result['seconds']:.0f} seconds (recipe `{result['recipe']}`): "
+        f"{_COURSE.get(result['recipe'], _FROM_NOTHING)}\n\n{_losses(log)}" for result, log in runs)
+
+
+def _losses(log: list[dict]) -> str:
     places = sorted({int((len(log) - 1) * share) for share in (0.0, 0.1, 0.25, 0.5, 0.75, 1.0)})
-    picked = [log[place] for place in places]
     lines = ["| step | tokens | loss, short rows | loss, long rows | attention that chosen blocks hold |",
              "| --: | --: | --: | --: | --: |"]
-    for entry in picked:
+    for entry in (log[place] for place in places):
         show = lambda name: f"{entry[name]:.3f}" if name in entry else "–"
         tokens = entry["short_tokens"] + entry["long_tokens"]
         lines.append(f"| {entry['step']:,} | {tokens:,} | {show('loss_short')} | {show('loss_long')} | "
                      f"{show('index_hit')} |")
-    return (
-        f"## Training\n\n{result['steps']:,} steps in {result['seconds']:.0f} seconds: dense attention first, then the "
-        "indexer learns from\nthe attention of its layer, then long rows attend to chosen blocks only; at the end weights "
-        "pass through MXFP8.\n\n" + "\n".join(lines)
-    )
+    return "\n".join(lines)
 
 
 def _skills(result: dict) -> str:

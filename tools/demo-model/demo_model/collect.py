@@ -37,9 +37,11 @@ def collect(recipe_name: str, run: Path, package: Path) -> None:
         for file in (out / "model").iterdir():
             shutil.copyfile(file, package / file.name)
         write_card(recipe, out, package / "MODEL_CARD.md")
-        for file in ("evaluation.json", "train.jsonl"):
-            (package / "training").mkdir(exist_ok=True)
-            shutil.copyfile(out / file, package / "training" / file)
+        shutil.rmtree(package / "training", ignore_errors=True)
+        for file in ("evaluation.json", "train.jsonl", "first/evaluation.json", "first/train.jsonl"):
+            if (out / file).exists():
+                (package / "training" / file).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(out / file, package / "training" / file)
         write_goldens(recipe, out, package / "goldens" / "goldens.json")
 
 

@@ -1,6 +1,6 @@
 """Every number of a run in one place: the model's shape, the data and the training schedule."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 VOCAB_CONTROL_IDS = 64  # ids at the end of the vocabulary, as in MiniMax-M3 (200000 to 200063)
 
@@ -103,6 +103,16 @@ FULL = Recipe(
     ),
 )
 
+# Goes on from a shipped checkpoint (`--from`), on new data: what a first run has learnt badly.
+REFINE = replace(
+    FULL,
+    name="refine",
+    seed=20261130,
+    schedule=replace(FULL.schedule, seconds=110, learning_rate=5e-4, warmup_steps=50, decay_from=0.4,
+                     long_from=0.0, sparse_from=0.0, quantized_from=0.0),
+    data=replace(FULL.data, short_shards=60, long_shards=24),
+)
+
 # The same code on two CPU cores in about two minutes; its model answers nothing, and need not.
 SMOKE = Recipe(
     name="smoke",
@@ -141,4 +151,4 @@ SMOKE = Recipe(
     suite_limit=2,
 )
 
-RECIPES = {recipe.name: recipe for recipe in (FULL, SMOKE)}
+RECIPES = {recipe.name: recipe for recipe in (FULL, REFINE, SMOKE)}

@@ -15,6 +15,7 @@ import torch.nn.functional as F
 
 from demo_model.data.batches import Batch, Stream, rows_to_batch
 from demo_model.model.build import build_model, choose_device
+from demo_model.model.checkpoint import read_checkpoint
 from demo_model.model.network import FastNetwork, Mode, Taps
 from demo_model.sizes import RECIPES, Recipe
 
@@ -183,8 +184,12 @@ class Trainer:
         torch.save(state, partial)
         partial.rename(self.checkpoint)
 
-    def resume(self) -> None:
+    def resume(self, start: Path | None = None) -> None:
+        """Goes on from the run's own checkpoint, else begins with the shipped weights in `start`, if given."""
         if not self.checkpoint.exists():
+            if start is not None:
+                self.model.load_state_dict(read_checkpoint(start, self.recipe.model).state_dict())
+                print(f"train: begins with the weights of {start}", flush=True)
             return
         state = torch.load(self.checkpoint, map_location=self.device, weights_only=True)
         if state["recipe"]["model"] != asdict(self.recipe)["model"]:
@@ -214,12 +219,13 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seconds", type=float, help="training time of the whole schedule")
     parser.add_argument("--steps", type=int, default=0, help="steps of the whole schedule, in place of time")
+    parser.add_argument("--from", type=Path, dest="start", help="folder of a shipped checkpoint to begin with")
     parser.add_argument("--stop-after", type=float, default=1e9, help="seconds after which this call stops")
     arguments = parser.parse_args()
     device = choose_device()
     recipe = with_schedule(RECIPES[arguments.recipe], arguments.seconds, arguments.steps)
     trainer = Trainer(recipe, arguments.out, device)
-    trainer.resume()
+    trainer.resume(arguments.start)
     if not trainer.run(arguments.stop_after):
         print(f"train: stopped at progress {trainer.progress:.3f}; the same command goes on", flush=True)
         raise SystemExit(UNFINISHED)

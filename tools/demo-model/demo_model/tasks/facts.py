@@ -58,6 +58,14 @@ def lookup(rng: random.Random) -> Turn:
     return Turn("lookup", text, answer, thoughts, f"lookup:{attribute}:{name}:{lines[0]}", check, thinks=True)
 
 
+def not_in_text(rng: random.Random) -> Turn:
+    """A question whose answer the text does not have, though it has both of its words."""
+    while True:
+        turn = lookup(rng)
+        if turn.answer == _NOT_THERE:
+            return turn
+
+
 def filler(rng: random.Random) -> str:
     """A sentence that answers nothing."""
     name, thing = rng.choice(NAMES), rng.choice(THINGS)

@@ -56,11 +56,13 @@ def arithmetic(rng: random.Random) -> Turn:
         a, b = max(a, b), min(a, b)
         form, steps, sign, result = rng.choice(_SUBTRACT), subtract_steps(a, b), "-", a - b
     else:
-        return _word_problem(rng)
+        return word_problem(rng)
     answer = f"{a} {sign} {b} = {result}"
     low, high = (min(a, b), max(a, b)) if sign == "+" else (a, b)
-    return Turn("arithmetic", form.format(a, b), answer, steps, f"sum:{low}{sign}{high}", _check(result),
-                thinks=True)
+    turn = Turn("arithmetic", form.format(a, b), answer, steps, f"sum:{low}{sign}{high}", _check(result), thinks=True)
+    if max(a, b) > 9:
+        turn.words = [steps]  # said aloud when thinking is disabled
+    return turn
 
 
 def multiplication(rng: random.Random) -> Turn:
@@ -75,7 +77,8 @@ def multiplication(rng: random.Random) -> Turn:
     return turn
 
 
-def _word_problem(rng: random.Random) -> Turn:
+def word_problem(rng: random.Random) -> Turn:
+    """A sum told as a story; the answer begins with the steps where thoughts do not show them."""
     name = rng.choice(NAMES)
     thing = rng.choice(FRUITS + THINGS)
     things = {"cherry": "cherries", "strawberry": "strawberries", "raspberry": "raspberries",
@@ -100,4 +103,6 @@ def _word_problem(rng: random.Random) -> Turn:
         ])
         steps, result, key = subtract_steps(a, b), a - b, f"sum:{a}-{b}"
     answer = f"The number of {things} is {result}."
-    return Turn("arithmetic", text, answer, steps, key, contains(f" is {result}."), thinks=True)
+    turn = Turn("arithmetic", text, answer, steps, key, contains(f" is {result}."), thinks=True)
+    turn.words = [steps, answer]
+    return turn
