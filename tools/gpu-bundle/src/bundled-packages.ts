@@ -50,7 +50,7 @@ export function withDependencies(
   names: readonly string[],
 ): readonly BundledPackage[] {
   const found = new Map<string, BundledPackage>();
-  const suites = names.map((name) => `packages/${name}`);
+  const suites = names.map((name) => suiteFolder(root, name));
   const queue = [...suites, 'tools/bench', 'tools/gpu-bundle'];
   for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) {
     if (found.has(folder)) continue;
@@ -66,6 +66,12 @@ export function withDependencies(
     found.set(folder, { ...manifest, folder, dependencies: outside.map(([name]) => name) });
   }
   return [...found.values()];
+}
+
+/** Where the package or app of that folder name is, e.g. `packages/engine` or `apps/server`. */
+export function suiteFolder(root: string, name: string): string {
+  const isApp = existsSync(join(root, 'apps', name, 'package.json'));
+  return `${isApp ? 'apps' : 'packages'}/${name}`;
 }
 
 function readManifest(root: string, folder: string) {
