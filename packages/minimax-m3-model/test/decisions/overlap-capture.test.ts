@@ -1,8 +1,8 @@
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { makeFolders } from './makers/folders.js';
-import { makeModels, type TestModelOptions } from './makers/models.js';
-import { Session } from './makers/session.js';
+import { makeFolders } from '../makers/folders.js';
+import { makeModels, type TestModelOptions } from '../makers/models.js';
+import { Session } from '../makers/session.js';
 
 onEachBackend((backend) => {
   const folder = makeFolders();
