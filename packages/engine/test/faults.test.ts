@@ -29,6 +29,7 @@ onEachBackend((backend) => {
       const engine = await Engine.create({
         model,
         checkLedger: true,
+        pages: 128, // given ones are not measured, so passes are those of the requests
         graphSizes: [],
         maxBatchedTokens: 8,
         maxPartialPrefills: 1,

@@ -9,6 +9,10 @@ import { Session } from './makers/session.js';
 import { referenceModel } from './reference/model.js';
 import { referenceWeights } from './reference/weights.js';
 
+// Of the largest logit of all positions: fp32 sums of models as deep and as ill-conditioned as these err by up to 4e-6 of it,
+// in whatever order a backend adds.
+const relativeTolerance = 5e-6;
+
 onEachBackend((backend) => {
   const folder = makeFolders();
   const load = makeModels(backend);
@@ -24,8 +28,10 @@ onEachBackend((backend) => {
       const session = new Session(model, 1, tokens.length);
       const [first = []] = await session.run([{ sequence: 0, tokens: tokens.slice(0, 19) }]);
       const [second = []] = await session.run([{ sequence: 0, tokens: tokens.slice(19) }]);
+      const largest = Math.max(...reference.logits.flatMap((row) => [...row].map(Math.abs)));
       for (const [position, row] of [...first, ...second].entries()) {
-        expect(worst(row, reference.logits[position] ?? [])).toBeLessThan(1e-4);
+        const error = worst(row, reference.logits[position] ?? []);
+        expect(error).toBeLessThan(relativeTolerance * largest);
       }
     });
   });

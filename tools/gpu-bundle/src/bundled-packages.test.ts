@@ -23,6 +23,15 @@ describe('the packages of a bundle', () => {
     expect(folders).not.toContain('packages/minimax-m3-tiny');
   });
 
+  test('are also the whole model and the engine, with what their tests import', () => {
+    expect(gpuPackages(root)).toEqual(expect.arrayContaining(['minimax-m3-model', 'engine']));
+    const packages = withDependencies(root, ['minimax-m3-model', 'engine', 'server']);
+    const folders = packages.map(({ folder }) => folder);
+    expect(folders).toEqual(expect.arrayContaining(['tools/hash-checkpoint', 'apps/server']));
+    const engine = packages.find(({ folder }) => folder === 'packages/engine');
+    expect(engine?.dependencies).toEqual(['fast-check', 'vitest']);
+  });
+
   test('that do not exist are named', () => {
     expect(() => withDependencies(root, ['no-such'])).toThrow('packages/no-such is no package');
   });

@@ -50,7 +50,7 @@ export function withDependencies(
   names: readonly string[],
 ): readonly BundledPackage[] {
   const found = new Map<string, BundledPackage>();
-  const suites = names.map((name) => `packages/${name}`);
+  const suites = names.map((name) => suiteFolder(root, name));
   const queue = [...suites, 'tools/bench', 'tools/gpu-bundle'];
   for (let folder = queue.shift(); folder !== undefined; folder = queue.shift()) {
     if (found.has(folder) || isData(root, folder)) continue;
@@ -72,6 +72,12 @@ export function withDependencies(
 function isData(root: string, folder: string): boolean {
   const isThere = existsSync(join(root, folder, 'package.json'));
   return isThere && !existsSync(join(root, folder, 'src'));
+}
+
+/** Where the package or app of that folder name is, e.g. `packages/engine` or `apps/server`. */
+export function suiteFolder(root: string, name: string): string {
+  const isApp = existsSync(join(root, 'apps', name, 'package.json'));
+  return `${isApp ? 'apps' : 'packages'}/${name}`;
 }
 
 function readManifest(root: string, folder: string) {

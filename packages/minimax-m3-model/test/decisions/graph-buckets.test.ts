@@ -2,10 +2,10 @@
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { hashTokens } from '@altstream/hash-checkpoint';
 import { describe, expect, it } from 'vitest';
-import { makeFolders } from './makers/folders.js';
-import { worst } from './makers/golden.js';
-import { makeModels } from './makers/models.js';
-import { Session } from './makers/session.js';
+import { makeFolders } from '../makers/folders.js';
+import { worst } from '../makers/golden.js';
+import { makeModels } from '../makers/models.js';
+import { Session } from '../makers/session.js';
 
 const rows = 8;
 
