@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { rememberBuild } from './build-stamp.mjs';
 import { nativeReport } from './native-report.mjs';
 import { checkCmake, checkNode, findCompiler, findTool, SetupError } from './requirements.mjs';
 
@@ -42,6 +43,7 @@ export function prepare() {
     'build',
     '--output-logs=errors-only',
   ]);
+  rememberBuild(root);
   process.stderr.write(`altstream: ${nativeReport(join(root, 'packages'))}\n`);
 }
 

@@ -4,12 +4,10 @@
 //
 //   node --import tsx --conditions=@altstream/source apps/server/bench/serving.bench.ts
 
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { makeModelFolder } from '../test/makers/model-folder.js';
 import { EngineLoad } from './engine-load.js';
 import { HttpLoad } from './http-load.js';
+import { saveRows } from './save-rows.js';
 import type { ServingLoad } from './serving-load.js';
 
 interface Row {
@@ -89,20 +87,5 @@ function report(results: readonly Row[]): void {
   );
   process.stdout.write(`${[line(names), ...lines].join('\n')}\n`);
   if (results.some(({ right }) => !right)) process.exitCode = 1;
-  if (!process.argv.includes('--save')) return;
-  const device = `cpu ${cpus()[0]?.model.trim() ?? 'unknown'}`;
-  const target = new URL('./results/', import.meta.url);
-  mkdirSync(target, { recursive: true });
-  const file = {
-    bench: 'serving',
-    device,
-    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
-    command:
-      'node --import tsx --conditions=@altstream/source apps/server/bench/serving.bench.ts --save',
-    date: new Date().toISOString().slice(0, 10),
-    ceilings: {},
-    rows: results,
-  };
-  const name = device.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
-  writeFileSync(new URL(`${name}-serving.json`, target), `${JSON.stringify(file, null, 2)}\n`);
+  if (process.argv.includes('--save')) saveRows('serving', results);
 }

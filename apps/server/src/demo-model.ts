@@ -1,24 +1,26 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ExitError } from './errors/index.js';
 
 const packageName = '@altstream/minimax-m3-tiny';
-
-/** Where the demo model lies in the repository, seen from this package's `src` and `dist`. */
-const neighbour = fileURLToPath(new URL('../../../packages/minimax-m3-tiny', import.meta.url));
+const weightIndex = 'model.safetensors.index.json';
 
 /**
- * Folder of the demo model's checkpoint: the package itself.
+ * Folder of the demo model's checkpoint: the package itself, wherever this one finds it by name.
  *
  * @param folder of the package; null = not installed
- * @throws ExitError (model) when it is not installed
+ * @throws ExitError (model) when it is not installed, or holds no weights
  */
 export function demoModelFolder(folder: string | null = demoPackage()): string {
-  if (folder !== null) return folder;
-  const remedy = `install it with \`npm install ${packageName}\`, or name the folder of a checkpoint`;
-  throw new ExitError('model', `the demo model (${packageName}) is not installed; ${remedy}`);
+  if (folder === null) {
+    const remedy = `install it with \`npm install ${packageName}\`, or name the folder of a checkpoint`;
+    throw new ExitError('model', `the demo model (${packageName}) is not installed; ${remedy}`);
+  }
+  if (existsSync(join(folder, weightIndex))) return folder;
+  const problem = `the demo model in ${folder} has no weights: ${weightIndex} is missing`;
+  const remedy = `restore the folder (git restore, or \`npm install ${packageName}\`); tools/demo-model makes them anew`;
+  throw new ExitError('model', `${problem}; ${remedy}`);
 }
 
 /**
@@ -42,6 +44,6 @@ function demoPackage(): string | null {
   try {
     return dirname(createRequire(import.meta.url).resolve(`${packageName}/package.json`));
   } catch {
-    return existsSync(join(neighbour, 'package.json')) ? neighbour : null;
+    return null;
   }
 }

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openSync, QueueFullError, type Stream } from '../src/index.js';
-import { onEachBackend } from './makers/each-backend.js';
+import { onEachBackend } from '../src/testing/on-each-backend.js';
 import {
   accumulate,
   openTestRuntime,

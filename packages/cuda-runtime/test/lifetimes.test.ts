@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DisposedError, type Stream, Tensor } from '../src/index.js';
-import { onEachBackend } from './makers/each-backend.js';
+import { onEachBackend } from '../src/testing/on-each-backend.js';
 import {
   accumulate,
   openTestRuntime,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { type OpenOptions, openSync, type Runtime } from '../src/index.js';
-import { onEachBackend } from './makers/each-backend.js';
+import { onEachBackend } from '../src/testing/on-each-backend.js';
 
 const MiB = 2 ** 20;
 const opened: Runtime[] = [];

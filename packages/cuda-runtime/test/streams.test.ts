@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DeadlockError, Event, type Stream } from '../src/index.js';
-import { onEachBackend } from './makers/each-backend.js';
+import { onEachBackend } from '../src/testing/on-each-backend.js';
 import {
   accumulate,
   openTestRuntime,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Stream, Tensor, Workspace } from '../src/index.js';
 import { download, downloadRaw, poison, upload } from '../src/testing/index.js';
-import { onEachBackend } from './makers/each-backend.js';
+import { onEachBackend } from '../src/testing/on-each-backend.js';
 import { openTestRuntime, readInts, type TestRuntime } from './makers/test-kernels.js';
 
 onEachBackend((backend) => {

@@ -1,5 +1,5 @@
 import { open, type Runtime } from '@altstream/cuda-runtime';
-import { seededRandom } from '@altstream/cuda-runtime/testing';
+import { onEachBackend, seededRandom } from '@altstream/cuda-runtime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Engine, type GenerationEvent, type MarkovModel } from '../src/index.js';
 import { collect, counted, countingModel, ids, vocab } from './makers/counting.js';
@@ -33,55 +33,60 @@ function checkOrder(events: readonly GenerationEvent[]): void {
   expect(events.filter(({ type }) => type === 'prompt').length).toBeLessThanOrEqual(1);
 }
 
-describe('two hundred random requests', () => {
-  let runtime: Runtime;
-  let model: MarkovModel;
+onEachBackend((backend) => {
+  describe('two hundred random requests', () => {
+    let runtime: Runtime;
+    let model: MarkovModel;
 
-  beforeAll(async () => {
-    runtime = await open({ backend: 'cpu' });
-    model = await countingModel(runtime, { pageTokens: 4, maxPositions: 128 });
-  });
-  afterAll(() => model.dispose());
-
-  it.each([1, 2])('get what they asked for and leave nothing behind (seed %i)', async (seed) => {
-    const engine = await Engine.create({
-      model,
-      checkLedger: true,
-      pages: 45,
-      maxSequences: 6,
-      maxBatchedTokens: 13,
-      maxPartialPrefills: 3,
+    beforeAll(async () => {
+      runtime = await open({ backend });
+      model = await countingModel(runtime, { pageTokens: 4, maxPositions: 128 });
     });
-    const serve = async (request: Drawn): Promise<void> => {
-      const { prompt, maxTokens, wantsPrompt, abortMs, waitMs } = request;
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
-      const given = new AbortController();
-      if (abortMs !== undefined) setTimeout(() => given.abort(), abortMs);
-      const events = await collect(
-        engine.generate(prompt, {
-          temperature: 0,
-          maxTokens,
-          signal: given.signal,
-          ...(wantsPrompt ? { promptLogprobs: 1 } : {}),
-        }),
-      );
-      checkOrder(events);
-      const last = events.at(-1);
-      const expected = counted(prompt.at(-1) ?? 0, maxTokens);
-      if (last?.type === 'finish' && last.reason === 'abort') {
-        expect(abortMs).toBeDefined();
-        expect(expected.slice(0, ids(events).length)).toEqual(ids(events));
-        return;
-      }
-      expect(last).toMatchObject({ reason: 'length', generatedTokens: maxTokens });
-      expect(ids(events)).toEqual(expected);
-      const hasPrompt = events.some(({ type }) => type === 'prompt');
-      expect(hasPrompt).toBe(wantsPrompt && prompt.length > 1);
-    };
-    await Promise.all(draw(seed, 200).map(serve));
-    const { pages, running, waiting, graphs } = engine.stats();
-    expect([pages.free, pages.reserved, running, waiting]).toEqual([pages.total, 0, 0, 0]);
-    expect(graphs.eagerSteps).toBe(0);
-    await engine.close();
+    afterAll(async () => {
+      model.dispose();
+      await runtime.dispose();
+    });
+
+    it.each([1, 2])('get what they asked for and leave nothing behind (seed %i)', async (seed) => {
+      const engine = await Engine.create({
+        model,
+        checkLedger: true,
+        pages: 45,
+        maxSequences: 6,
+        maxBatchedTokens: 13,
+        maxPartialPrefills: 3,
+      });
+      const serve = async (request: Drawn): Promise<void> => {
+        const { prompt, maxTokens, wantsPrompt, abortMs, waitMs } = request;
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        const given = new AbortController();
+        if (abortMs !== undefined) setTimeout(() => given.abort(), abortMs);
+        const events = await collect(
+          engine.generate(prompt, {
+            temperature: 0,
+            maxTokens,
+            signal: given.signal,
+            ...(wantsPrompt ? { promptLogprobs: 1 } : {}),
+          }),
+        );
+        checkOrder(events);
+        const last = events.at(-1);
+        const expected = counted(prompt.at(-1) ?? 0, maxTokens);
+        if (last?.type === 'finish' && last.reason === 'abort') {
+          expect(abortMs).toBeDefined();
+          expect(expected.slice(0, ids(events).length)).toEqual(ids(events));
+          return;
+        }
+        expect(last).toMatchObject({ reason: 'length', generatedTokens: maxTokens });
+        expect(ids(events)).toEqual(expected);
+        const hasPrompt = events.some(({ type }) => type === 'prompt');
+        expect(hasPrompt).toBe(wantsPrompt && prompt.length > 1);
+      };
+      await Promise.all(draw(seed, 200).map(serve));
+      const { pages, running, waiting, graphs } = engine.stats();
+      expect([pages.free, pages.reserved, running, waiting]).toEqual([pages.total, 0, 0, 0]);
+      expect(graphs.eagerSteps).toBe(0);
+      await engine.close();
+    });
   });
 });

@@ -5,8 +5,9 @@ import { hashModelOf, logitTolerance, readGolden, worst } from './makers/golden.
 import { makeModels } from './makers/models.js';
 import { Session } from './makers/session.js';
 
+// Instruction sets and threads are the CPU's; model.golden.test.ts has the goldens on each backend.
 const folder = makeFolders();
-const load = makeModels();
+const load = makeModels('cpu');
 
 describe.each(['T32', 'T32-mxfp8'])('%s', (name) => {
   const golden = readGolden(name);

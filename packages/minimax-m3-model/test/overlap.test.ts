@@ -1,4 +1,5 @@
 import { RaceError, Workspace } from '@altstream/cuda-runtime';
+import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { hashTokens } from '@altstream/hash-checkpoint';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { MiniMaxM3Model } from '../src/minimax-m3-model.js';
@@ -8,17 +9,7 @@ import { worst } from './makers/golden.js';
 import { makeModels } from './makers/models.js';
 import { Session } from './makers/session.js';
 
-const folder = makeFolders();
-const load = makeModels();
 const tokens = hashTokens(45, 256);
-let directory = '';
-let serial: Float32Array[] = [];
-
-beforeAll(async () => {
-  directory = await folder({ model: 'T32', mxfp8: true });
-  const model = await load({ directory, overlap: 'off', cpu: { schedule: 'serial' } });
-  serial = await decode(model, 'eager');
-});
 
 /** Prefill of 40 tokens, then 5 steps of one; the logits of those. */
 async function decode(model: MiniMaxM3Model, how: 'eager' | 'graph'): Promise<Float32Array[]> {
@@ -35,17 +26,102 @@ async function decode(model: MiniMaxM3Model, how: 'eager' | 'graph'): Promise<Fl
   return rows;
 }
 
-describe('overlap of shared and routed experts', () => {
+/** The logits of five steps, bit for bit. */
+function expectSame(rows: readonly Float32Array[], expected: readonly Float32Array[]): void {
+  expect([rows.length, expected.length]).toEqual([5, 5]);
+  for (const [i, row] of rows.entries()) expect(worst(row, expected[i] ?? [])).toBe(0);
+}
+
+/** Out of memory in the shared branch. */
+class FailingWorkspace extends Workspace {
+  override tensor(...args: Parameters<Workspace['tensor']>) {
+    if (args[2] === 'shared') throw new Error('planted');
+    return super.tensor(...args);
+  }
+}
+
+onEachBackend((backend) => {
+  const folder = makeFolders();
+  const load = makeModels(backend);
+  const checked = backend === 'cpu' ? { cpu: { raceCheck: true } } : {};
+  let directory = '';
+
+  beforeAll(async () => {
+    directory = await folder({ model: 'T32', mxfp8: true });
+  });
+
+  describe('overlap of shared and routed experts', () => {
+    it.each(['float32', 'bfloat16'] as const)(
+      'gives the bits of the serial run in %s',
+      async (dtype) => {
+        const serial = await decode(await load({ directory, dtype, overlap: 'off' }), 'eager');
+        const off = await load({ directory, dtype, overlap: 'off' });
+        const captured = await load({ directory, dtype, ...checked });
+        const always = await load({ directory, dtype, overlap: 'always', ...checked });
+        const runs = [
+          await decode(off, 'graph'),
+          await decode(captured, 'graph'),
+          await decode(captured, 'eager'),
+          await decode(always, 'graph'),
+          await decode(always, 'eager'),
+        ];
+        for (const rows of runs) expectSame(rows, serial);
+      },
+    );
+
+    it.each(['alternate', 'current'] as const)(
+      'leaves both streams usable when the %s branch throws',
+      async (branch) => {
+        const model = await load({ directory, overlap: 'always', ...checked });
+        const serial = await decode(await load({ directory, overlap: 'off' }), 'eager');
+        const session = new Session(model, 1, tokens.length, new FailingWorkspace(model.device));
+        const failing = {
+          router: () => {
+            throw new Error('planted');
+          },
+        };
+        const options = branch === 'alternate' ? { taps: failing } : {};
+        const piece = { sequence: 0, tokens: [5, 6] };
+        await expect(session.run([piece], options)).rejects.toThrow('planted');
+        expect(model.runtime.streams.get('alt').captureStatus).toBe('none');
+        expectSame(await decode(model, 'graph'), serial);
+      },
+    );
+  });
+
+  describe('a pass of no tokens', () => {
+    it('gives no rows and still calls the routed experts', async () => {
+      const model = await load({ directory, overlap: 'always' });
+      const session = new Session(model, 1, 8);
+      const routed: number[] = [];
+      const taps = { router: (layer: number) => routed.push(layer) };
+      expect(await session.run([], { taps })).toEqual([]);
+      expect(routed).toEqual([1, 2, 3]);
+    });
+  });
+});
+
+// In which order streams run, and whether anything orders them, is to be chosen and seen on the CPU only.
+describe('overlap in any order', () => {
+  const folder = makeFolders();
+  const load = makeModels('cpu');
+  let directory = '';
+  let serial: Float32Array[] = [];
+
+  beforeAll(async () => {
+    directory = await folder({ model: 'T32', mxfp8: true });
+    const model = await load({ directory, overlap: 'off', cpu: { schedule: 'serial' } });
+    serial = await decode(model, 'eager');
+  });
+
   const seeds = Array.from({ length: 6 }, (_, i) => ({ schedule: 'random', seed: i + 1 }) as const);
   const schedules = [{ schedule: 'serial' }, { schedule: 'adversarial' }, ...seeds] as const;
   it.each(schedules)('gives the bits of the serial run under %j, without a race', async (cpu) => {
     const checked = { raceCheck: true, poison: true, ...cpu };
     const captured = await load({ directory, cpu: checked });
     const always = await load({ directory, overlap: 'always', cpu: checked });
-    for (const rows of [await decode(captured, 'graph'), await decode(always, 'eager')]) {
-      expect(rows).toHaveLength(5);
-      for (const [i, row] of rows.entries()) expect(worst(row, serial[i] ?? [])).toBe(0);
-    }
+    expectSame(await decode(captured, 'graph'), serial);
+    expectSame(await decode(always, 'eager'), serial);
   });
 
   it('would be caught by the race checker if a wait were missing', async () => {
@@ -76,43 +152,5 @@ describe('overlap of shared and routed experts', () => {
     );
     expect(race).toBeInstanceOf(RaceError);
     expect((race as Error).message).toContain('hidden');
-  });
-
-  it.each(['alternate', 'current'] as const)(
-    'leaves both streams usable when the %s branch throws',
-    async (branch) => {
-      const model = await load({ directory, overlap: 'always', cpu: { raceCheck: true } });
-      const session = new Session(model, 1, tokens.length, new FailingWorkspace(model.device));
-      const failing = {
-        router: () => {
-          throw new Error('planted');
-        },
-      };
-      const options = branch === 'alternate' ? { taps: failing } : {};
-      const piece = { sequence: 0, tokens: [5, 6] };
-      await expect(session.run([piece], options)).rejects.toThrow('planted');
-      expect(model.runtime.streams.get('alt').captureStatus).toBe('none');
-      const rows = await decode(model, 'graph');
-      for (const [i, row] of rows.entries()) expect(worst(row, serial[i] ?? [])).toBe(0);
-    },
-  );
-});
-
-/** Out of memory in the shared branch. */
-class FailingWorkspace extends Workspace {
-  override tensor(...args: Parameters<Workspace['tensor']>) {
-    if (args[2] === 'shared') throw new Error('planted');
-    return super.tensor(...args);
-  }
-}
-
-describe('a pass of no tokens', () => {
-  it('gives no rows and still calls the routed experts', async () => {
-    const model = await load({ directory, overlap: 'always' });
-    const session = new Session(model, 1, 8);
-    const routed: number[] = [];
-    const taps = { router: (layer: number) => routed.push(layer) };
-    expect(await session.run([], { taps })).toEqual([]);
-    expect(routed).toEqual([1, 2, 3]);
   });
 });

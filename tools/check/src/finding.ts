@@ -18,4 +18,6 @@ export interface Tree {
   readonly files: readonly string[];
   /** Text of a file; an error names a file that is not in the tree. */
   text(path: string): string;
+  /** Size of a file. */
+  bytes(path: string): number;
 }

@@ -4,6 +4,7 @@
 import { fileURLToPath } from 'node:url';
 import { arrows } from './arrows.js';
 import { changesets } from './changesets.js';
+import { dataPackages } from './data-packages.js';
 import { documents } from './documents.js';
 import { exportedDocs } from './exported-docs.js';
 import { external } from './external.js';
@@ -19,6 +20,7 @@ const checks: readonly Check[] = [
   mirrors,
   arrows,
   sizes,
+  dataPackages,
   documents,
   exportedDocs,
   hygiene,

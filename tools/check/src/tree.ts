@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Tree } from './finding.js';
 
@@ -13,19 +13,24 @@ export function readTree(root: string): Tree {
   const files = [...new Set(listed.split('\0'))]
     .filter((path) => path !== '' && existsSync(join(root, path)))
     .sort();
-  return treeOf(root, files, (path) => readFileSync(join(root, path), 'utf8'));
+  const reader = {
+    read: (path: string) => readFileSync(join(root, path), 'utf8'),
+    bytes: (path: string) => statSync(join(root, path)).size,
+  };
+  return treeOf(root, files, reader);
 }
 
 /** A tree from a list of paths and a reader; texts are read once. */
 export function treeOf(
   root: string,
   files: readonly string[],
-  read: (path: string) => string,
+  { read, bytes }: { read: (path: string) => string; bytes: (path: string) => number },
 ): Tree {
   const texts = new Map<string, string>();
   return {
     root,
     files,
+    bytes,
     text(path) {
       let text = texts.get(path);
       if (text === undefined) {
@@ -39,5 +44,7 @@ export function treeOf(
 
 /** A tree held in memory, for the checks' own tests. */
 export function treeFromTexts(texts: Readonly<Record<string, string>>): Tree {
-  return treeOf('', Object.keys(texts).sort(), (path) => texts[path] ?? '');
+  const read = (path: string): string => texts[path] ?? '';
+  const bytes = (path: string): number => read(path).length;
+  return treeOf('', Object.keys(texts).sort(), { read, bytes });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { arrows } from '../src/arrows.js';
 import { changesets } from '../src/changesets.js';
+import { dataPackages } from '../src/data-packages.js';
 import { documents } from '../src/documents.js';
 import { exportedDocs } from '../src/exported-docs.js';
 import type { Check } from '../src/finding.js';
@@ -31,6 +32,27 @@ const planted: Planted[] = [
     check: sizes,
     texts: { 'packages/a/src/a.ts': `function f() {\n${lines(80)}}\n` },
     message: /function of 82 lines/,
+  },
+  {
+    title: 'a package of weights without them',
+    check: dataPackages,
+    texts: { 'packages/a/package.json': '{"files": ["*.safetensors"]}' },
+    message: /\*\.safetensors is missing/,
+  },
+  {
+    title: 'weights that git should not hold',
+    check: dataPackages,
+    texts: { 'packages/a/package.json': '{"files": []}', 'packages/a/w': 'x'.repeat(25e6) },
+    message: /bytes in git, at most 24000000/,
+  },
+  {
+    title: 'a large file that is no weights',
+    check: dataPackages,
+    texts: {
+      'packages/a/package.json': '{"files": ["dist"], "exports": {}}',
+      'packages/a/test/fixtures/w': 'x'.repeat(1.1e6),
+    },
+    message: /at most 1000000/,
   },
   {
     title: 'an arrow up',

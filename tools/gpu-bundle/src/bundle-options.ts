@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 export interface BundleOptions {
   /** Absolute path of the folder to fill. */
   readonly out: string;
-  /** Folder names below `packages/`; default: those with CUDA kernels or the addon. */
+  /** Folder names below `packages/` or `apps/`; default: those whose suites are about a GPU. */
   readonly packages: readonly string[] | undefined;
 }
 
@@ -23,7 +23,9 @@ export function bundleOptions(args: readonly string[]): BundleOptions {
   }
   const packages = values.packages?.split(',').filter((name) => name !== '');
   if (packages?.length === 0) {
-    throw new Error('--packages names no package: expected folders of packages/, as in a,b');
+    throw new Error(
+      '--packages names no package: expected folders of packages/ or apps/, as in a,b',
+    );
   }
   return { out: resolve(values.out), packages };
 }

@@ -17,6 +17,21 @@ describe('the packages of a bundle', () => {
     expect(new Set(folders).size).toBe(folders.length);
   });
 
+  test('are programs; weights stay where they are', () => {
+    const folders = withDependencies(root, ['minimax-m3-model']).map(({ folder }) => folder);
+    expect(folders).toContain('tools/hash-checkpoint');
+    expect(folders).not.toContain('packages/minimax-m3-tiny');
+  });
+
+  test('are also the whole model and the engine, with what their tests import', () => {
+    expect(gpuPackages(root)).toEqual(expect.arrayContaining(['minimax-m3-model', 'engine']));
+    const packages = withDependencies(root, ['minimax-m3-model', 'engine', 'server']);
+    const folders = packages.map(({ folder }) => folder);
+    expect(folders).toEqual(expect.arrayContaining(['tools/hash-checkpoint', 'apps/server']));
+    const engine = packages.find(({ folder }) => folder === 'packages/engine');
+    expect(engine?.dependencies).toEqual(['fast-check', 'vitest']);
+  });
+
   test('that do not exist are named', () => {
     expect(() => withDependencies(root, ['no-such'])).toThrow('packages/no-such is no package');
   });
@@ -28,7 +43,7 @@ describe('the packages of a bundle', () => {
 
 describe('the npm packages of a bundle', () => {
   test('are all that vitest needs, once a version', () => {
-    const modules = moduleClosure(['vitest'], root);
+    const modules = moduleClosure([{ name: 'vitest', from: root }]);
     const names = modules.map(({ name }) => name);
     expect(names).toEqual(expect.arrayContaining(['vitest', 'vite', 'rolldown', '@vitest/runner']));
     expect(names).not.toContain('lightningcss');
@@ -38,7 +53,7 @@ describe('the npm packages of a bundle', () => {
   });
 
   test('that are not installed are named', () => {
-    expect(() => moduleClosure(['no-such-package'], root)).toThrow(
+    expect(() => moduleClosure([{ name: 'no-such-package', from: root }])).toThrow(
       'no-such-package is not installed',
     );
   });

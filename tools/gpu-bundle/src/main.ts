@@ -55,8 +55,10 @@ function pack(): void {
 
 /** Kept, since packing them takes half a minute and they seldom change. */
 function compressedModules(packages: readonly BundledPackage[]): string {
-  const names = new Set(packages.flatMap(({ dependencies }) => dependencies));
-  const modules = moduleClosure(['vitest', ...names], root);
+  const needs = packages.flatMap(({ folder, dependencies }) =>
+    dependencies.map((name) => ({ name, from: join(root, folder) })),
+  );
+  const modules = moduleClosure([{ name: 'vitest', from: root }, ...needs]);
   const list = modules.map(({ to, version }) => `${to} ${version}`).sort();
   const file = join(cache, `modules-${hash(list.join('\n'))}.tar.xz`);
   if (!existsSync(file)) inStaging(file, (folder) => stageModules(modules, folder));

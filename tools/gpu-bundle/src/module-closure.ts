@@ -11,17 +11,23 @@ export interface InstalledModule {
   readonly to: string;
 }
 
+/** An npm package and the folder of whoever imports it. */
+export interface NeededModule {
+  readonly name: string;
+  readonly from: string;
+}
+
 /** Natives that only style sheets need (vite loads lightningcss when it meets one). */
 const unused = new Set(['lightningcss', 'fsevents']);
 
 /**
- * What `names` need at run time, as installed here: dependencies, and optional ones that are present.
+ * What is needed at run time, as installed here: dependencies, and optional ones that are present.
  * Flat, a second version of a package below the one that needs it.
- * @throws Error naming the package that is not installed
+ * @throws Error naming the package that is not installed, or that two workspace packages want differently
  */
-export function moduleClosure(names: readonly string[], from: string): readonly InstalledModule[] {
+export function moduleClosure(needs: readonly NeededModule[]): readonly InstalledModule[] {
   const placed = new Map<string, InstalledModule>();
-  const queue = names.map((name) => ({ name, from, below: '', isOptional: false }));
+  const queue = needs.map((need) => ({ ...need, below: '', isOptional: false }));
   for (let need = queue.shift(); need !== undefined; need = queue.shift()) {
     const folder = locate(need.name, need.from);
     if (!folder && need.isOptional) continue;
@@ -29,6 +35,9 @@ export function moduleClosure(names: readonly string[], from: string): readonly 
     const manifest = readManifest(folder);
     const flat = placed.get(need.name);
     if (flat?.from === folder || flat?.version === manifest.version) continue;
+    if (flat && need.below === '') {
+      throw new Error(`${need.name} is needed in versions ${flat.version} and ${manifest.version}`);
+    }
     const to = flat ? `${need.below}/node_modules/${need.name}` : need.name;
     if (placed.has(to)) continue;
     placed.set(to, { name: need.name, version: manifest.version, from: folder, to });

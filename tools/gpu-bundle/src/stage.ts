@@ -15,6 +15,7 @@ const rootFiles = [
 const packageParts = [
   'package.json',
   'README.md',
+  'docs/flags.md', // what a test of the server compares its flags with
   'tsconfig.json',
   'vitest.config.ts',
   'src',

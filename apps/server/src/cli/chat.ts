@@ -130,9 +130,9 @@ async function findServer({ folder, flags, isUrlGiven }: ChatRequest): Promise<C
 function demoFolderOr(unreachable: ClientError): string {
   try {
     return demoModelFolder();
-  } catch {
-    const facts = `no server answers at ${defaultBaseUrl}, and the demo model is not installed`;
-    const remedy = 'pass --base-url, or the folder of a checkpoint: `altstream chat DIR`';
+  } catch (error) {
+    const facts = `no server answers at ${defaultBaseUrl}, and ${(error as Error).message}`;
+    const remedy = 'or pass --base-url, or the folder of a checkpoint: `altstream chat DIR`';
     throw new ExitError('usage', `${facts}; ${remedy}`, { cause: unreachable });
   }
 }

@@ -13,7 +13,7 @@ import { makeProgress } from './progress.js';
 export function addServeCommand(program: Command): void {
   const command = program
     .command('serve')
-    .description('serve a MiniMax-M3 checkpoint over the OpenAI API')
+    .description('serve a MiniMax-M3 checkpoint over the OpenAI API; without one, the demo model')
     .argument('[model]', 'folder of the checkpoint, the same as --model');
   addServeFlags(command).action((model: string | undefined, flags: ServeFlags) =>
     orExit(() => run({ ...flags, ...(model === undefined ? {} : { model }) })),
@@ -35,6 +35,7 @@ async function run(flags: ServeFlags): Promise<void> {
     },
   });
   logger.info({ url: server.url }, 'listening; the model is loading');
+  if (flags.model === undefined) logger.info('no model was named: this is the demo model');
   closeGracefully({ server, engine, flags, logger });
   const info = await server.ready().finally(progress.stop);
   // Counted from the start of the process, so nothing that comes before this file is left out.
@@ -132,7 +133,7 @@ function banner(
   const body = JSON.stringify({
     model,
     messages: [{ role: 'user', content: 'Hello' }],
-    max_tokens: 16,
+    max_tokens: 100,
   });
   const key = isOpen ? '' : ` -H 'authorization: Bearer KEY'`;
   const tokens = info.pages * info.pageTokens;

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { builtInConfig, builtInModels } from '@altstream/minimax-m3-model';
+import { demoModelFolder } from '../demo-model.js';
 import { ExitError } from '../errors/index.js';
 import type { GenerationDefaults } from '../generation/sampling.js';
 import type { ServeFlags } from './serve-flags.js';
@@ -20,9 +21,12 @@ export interface ModelPlace {
   readonly folder: string | undefined;
 }
 
-/** Finds the model that the flags name; an error lists what is absent. */
-export function findModel({ model, loadFormat, tokenizer }: ModelFlags): ModelPlace {
-  if (model === undefined) throw new ExitError('usage', 'no model was given; pass --model DIR');
+/** Finds the model that the flags name, else the demo model; an error lists what is absent. */
+export function findModel({
+  loadFormat,
+  tokenizer,
+  model = demoModelFolder(),
+}: ModelFlags): ModelPlace {
   const isDummy = loadFormat === 'dummy';
   const given = tokenizer === undefined ? undefined : checkTokenizer(tokenizer);
   if (isDummy && builtInConfig(model) && !isFolder(model)) {

@@ -62,7 +62,7 @@ export function addServeFlags(command: Command): Command {
 
 function addModelFlags(command: Command): void {
   command
-    .addOption(flag('--model <dir>', 'folder of a MiniMax-M3 checkpoint'))
+    .addOption(flag('--model <dir>', 'folder of a MiniMax-M3 checkpoint (default: the demo model)'))
     .addOption(
       flag('--load-format <format>', 'dummy: random weights; MiniMax-M3 needs no folder then')
         .choices(['auto', 'safetensors', 'dummy'])

@@ -1,3 +1,4 @@
+import type { BackendName } from '@altstream/cuda-runtime/testing';
 import OpenAI from 'openai';
 import { startServing } from './serving.js';
 
@@ -10,16 +11,16 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** Starts a server on a model folder, in fp32 on the CPU, and waits until it is ready. */
+/** Starts a server on a model folder, in fp32 and by default on the CPU, and waits until it is ready. */
 export async function startTestServer(
   model: string,
-  options: { apiKey?: string; args?: readonly string[] } = {},
+  options: { backend?: BackendName; apiKey?: string; args?: readonly string[] } = {},
 ): Promise<TestServer> {
-  const { apiKey, args = [] } = options;
+  const { backend = 'cpu', apiKey, args = [] } = options;
   const key = apiKey === undefined ? [] : ['--api-key', apiKey];
   const fixed = [
     '--device',
-    'cpu',
+    backend === 'cuda' ? 'cuda:0' : 'cpu',
     '--dtype',
     'float32',
     '--max-num-seqs',

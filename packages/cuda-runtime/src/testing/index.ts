@@ -11,6 +11,7 @@ export {
   type FaultyCall,
   injectFaults,
 } from './inject-faults.js';
+export { type BackendName, onEachBackend } from './on-each-backend.js';
 export { type SeededRandom, seededRandom } from './seeded-random.js';
 export {
   type DownloadData,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Event, LaunchConfigError, type Stream, type Tensor } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { kernelsOverlap } from '../makers/kernels-overlap.js';
 import { openTestRuntime, readInts, type TestRuntime, zeros } from '../makers/test-kernels.js';
 

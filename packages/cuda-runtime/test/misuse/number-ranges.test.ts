@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ArgumentError, LaunchConfigError, type Stream, Tensor } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
 // What a conversion to 32 bits would take for 0 or for something else that is allowed.

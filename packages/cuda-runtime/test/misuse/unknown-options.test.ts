@@ -13,7 +13,7 @@ import {
   withAlt,
 } from '../../src/index.js';
 import { expectClose, injectFaults } from '../../src/testing/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
 /** Where an option of this name is given, what the call says, and the known name that it is near. */

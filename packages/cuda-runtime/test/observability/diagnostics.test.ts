@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
 import { Completions } from '../../src/native/completions.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
 onEachBackend((backend) => {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { savedTrace } from '../../bench/pictures/trace-pictures.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { chromeTraceFaults } from '../makers/check-chrome-trace.js';
-import { onEachBackend } from '../makers/each-backend.js';
 import { openTestRuntime, spin } from '../makers/test-kernels.js';
 
 const drawn = new URL('../../docs/trace.svg', import.meta.url);

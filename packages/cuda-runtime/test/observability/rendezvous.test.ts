@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { forkJoin, type Overlap, type Stream, type Tensor } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openTestRuntime, readInts, type TestRuntime, zeros } from '../makers/test-kernels.js';
 
 const ways = ['eager', 'in a replay', 'in a traced copy'] as const;

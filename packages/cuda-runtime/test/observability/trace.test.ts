@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TraceData, TraceOptions } from '../../src/index.js';
 import { nvtx, withAlt } from '../../src/index.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { chromeEvents, chromeTraceFaults } from '../makers/check-chrome-trace.js';
-import { onEachBackend } from '../makers/each-backend.js';
 import {
   accumulate,
   openTestRuntime,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OutOfMemoryError } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
 // More than any machine has, so that the backend itself refuses.

@@ -1,7 +1,7 @@
 import { constants } from 'node:buffer';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { environment } from '../../src/native/environment.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
 onEachBackend((backend) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { captureOrRun, type Stream, type Tensor } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openPeerScene, type PeerScene } from '../makers/peer-scene.js';
 import { accumulate, readInts, zeros } from '../makers/test-kernels.js';
 

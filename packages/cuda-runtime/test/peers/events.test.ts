@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Event, open, probeSync, type Stream } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import {
   errorOf,
   launchEmpty,

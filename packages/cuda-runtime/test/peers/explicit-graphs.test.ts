@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Graph, GraphNode, Stream } from '../../src/index.js';
 import { Tensor } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { collectUntil, errorOf, openPeerScene, type PeerScene } from '../makers/peer-scene.js';
 import { accumulate, openTestRuntime, readInts, spin, zeros } from '../makers/test-kernels.js';
 

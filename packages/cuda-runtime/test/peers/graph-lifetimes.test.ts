@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { GraphExec, Stream } from '../../src/index.js';
 import { Tensor, Workspace } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { collectUntil, openPeerScene, type PeerScene } from '../makers/peer-scene.js';
 import { accumulate, openTestRuntime, readInts, spin, zeros } from '../makers/test-kernels.js';
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { RaceError, type Stream, Tensor } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { errorOf, launchEmpty, openPeerScene, type PeerScene } from '../makers/peer-scene.js';
 import { accumulate, openTestRuntime, readInts, spin, zeros } from '../makers/test-kernels.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { errorOf, openPeerScene } from '../makers/peer-scene.js';
 import { openTestRuntime, readInts, zeros } from '../makers/test-kernels.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Stream } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openTestRuntime, readInts, zeros } from '../makers/test-kernels.js';
 
 onEachBackend((backend) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { growth, type Sample } from './samples.js';
 import { soakOptions } from './soak-options.js';
 import { verdict } from './verdict.js';

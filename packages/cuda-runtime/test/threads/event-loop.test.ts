@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Graph, open, openSync, probe, type Runtime, type Stream } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { longestLateness } from '../makers/event-loop.js';
 import {
   accumulate,

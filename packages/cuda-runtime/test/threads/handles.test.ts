@@ -9,7 +9,7 @@ import {
   type Runtime,
   Workspace,
 } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { startWorker } from '../makers/start-worker.js';
 import {
   accumulate,

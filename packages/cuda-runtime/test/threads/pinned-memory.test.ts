@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { environment } from '../../src/native/environment.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openTestRuntime, readInts, spin, zeros } from '../makers/test-kernels.js';
 
 onEachBackend((backend) => {

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 
 const run = promisify(execFile);
 const exits = new URL('../fixtures/threads/exits/', import.meta.url);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { exportHandle, open } from '../../src/index.js';
-import { onEachBackend } from '../makers/each-backend.js';
+import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { startWorker } from '../makers/start-worker.js';
 import { spin, type TestRuntime, testRuntimeOf } from '../makers/test-kernels.js';
 

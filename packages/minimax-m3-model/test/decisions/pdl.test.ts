@@ -1,17 +1,18 @@
 import type { Graph } from '@altstream/cuda-runtime';
+import { onEachBackend } from '@altstream/cuda-runtime/testing';
+import { hashTokens } from '@altstream/hash-checkpoint';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { MiniMaxM3Model } from '../../src/minimax-m3-model.js';
 import { makeFolders } from '../makers/folders.js';
+import { worst } from '../makers/golden.js';
 import { makeModels, type TestModelOptions } from '../makers/models.js';
 import { Session } from '../makers/session.js';
 
-const folder = makeFolders();
-const load = makeModels();
 const limit = 4;
+const tokens = hashTokens(40, 256);
 /** On the CPU programmatic launches gain nothing, so they are asked for. */
 const on = { mode: 'on' } as const;
 const doesNotWait = 'the kernel does not wait for its predecessors';
-const directories: Record<'mxfp8' | 'bf16', string> = { mxfp8: '', bf16: '' };
 
 interface PdlReport {
   readonly maxTokens: number;
@@ -22,78 +23,112 @@ interface PdlReport {
 }
 const pdlOf = (model: MiniMaxM3Model): PdlReport => model.describe()['pdl'] as PdlReport;
 
-beforeAll(async () => {
-  directories.mxfp8 = await folder({ model: 'T32', mxfp8: true });
-  directories.bf16 = await folder({ model: 'T32' });
-});
-afterEach(() => vi.unstubAllEnvs());
-
-/** Programmatic edges of a captured pass, and those that the plans of its MoE layers ask for. */
-async function capture(options: Partial<TestModelOptions>, tokens: number) {
-  const model = await load({ directory: directories.mxfp8, ...options });
-  const { graph } = await new Session(model, tokens, 8).capture(tokens);
-  const planned = [...model.moeBlocks.values()]
-    .flatMap((block) => block.describeRouted()?.lastPlan?.steps ?? [])
-    .filter(({ pdl }) => pdl.enabled).length;
-  return { graph, planned, pass: pdlOf(model).lastPass };
-}
-
 function programmatic({ nodes, edges }: Graph) {
   return edges
     .filter(({ type }) => type === 'programmatic')
     .map(({ from, to }) => ({ from: nodes[from], to: nodes[to] }));
 }
 
-describe.each(['mxfp8', 'bf16'] as const)('a captured pass with %s experts', (format) => {
-  const directory = () => ({ directory: directories[format] });
+onEachBackend((backend) => {
+  const folder = makeFolders();
+  const load = makeModels(backend);
+  const directories: Record<'mxfp8' | 'bf16', string> = { mxfp8: '', bf16: '' };
 
-  it.each(['config', 'environment'] as const)(
-    'has the programmatic edges of its plan at the limit (%s), and none above it',
-    async (source) => {
-      const pdl = { ...on, ...(source === 'config' && { maxTokens: { [format]: limit } }) };
-      if (source === 'environment') {
-        vi.stubEnv(`MOE_KERNELS_PDL_MAX_TOKENS_${format.toUpperCase()}`, String(limit));
-      }
-      const options = { ...directory(), pdl };
-      const within = await capture(options, limit);
-      expect(programmatic(within.graph)).toHaveLength(within.planned);
-      // Within the limit only a kernel that does not wait is launched as usual.
-      const others = within.pass.filter(({ enabled }) => !enabled);
-      expect(others.map(({ reason }) => reason)).toEqual(others.map(() => doesNotWait));
-      const beyond = await capture(options, limit + 1);
-      expect(programmatic(beyond.graph)).toEqual([]);
-      expect(beyond.pass.map(({ reason }) => reason)).toEqual(
-        within.pass.map(() => `${limit + 1} tokens are more than the limit ${limit}`),
-      );
-    },
-  );
-
-  it('has none that crosses the streams, and none with a limit of 0', async () => {
-    const { graph } = await capture({ ...directory(), pdl: { ...on, maxTokens: -1 } }, limit);
-    for (const { from, to } of programmatic(graph)) expect(from?.stream).toBe(to?.stream);
-    const none = await capture({ ...directory(), pdl: { ...on, maxTokens: 0 } }, 1);
-    expect(programmatic(none.graph)).toEqual([]);
+  beforeAll(async () => {
+    directories.mxfp8 = await folder({ model: 'T32', mxfp8: true });
+    directories.bf16 = await folder({ model: 'T32' });
   });
-});
+  afterEach(() => vi.unstubAllEnvs());
 
-describe('describe() of a model', () => {
-  it('has the limit, where it comes from, and what the last pass decided', async () => {
-    const pdl = { ...on, maxTokens: { mxfp8: 7 } };
-    const model = await load({ directory: directories.mxfp8, pdl });
-    expect(pdlOf(model)).toMatchObject({ maxTokens: 7, source: 'config', enabled: true });
-    expect(pdlOf(model).lastPass).toEqual([]);
-    await new Session(model, 1, 8).run([{ sequence: 0, tokens: [5, 6] }]);
-    expect(pdlOf(model).lastPass).toHaveLength(4);
+  /** Programmatic edges of a captured pass, and those that the plans of its MoE layers ask for. */
+  async function capture(options: Partial<TestModelOptions>, tokens: number) {
+    const model = await load({ directory: directories.mxfp8, ...options });
+    const { graph } = await new Session(model, tokens, 8).capture(tokens);
+    const planned = [...model.moeBlocks.values()]
+      .flatMap((block) => block.describeRouted()?.lastPlan?.steps ?? [])
+      .filter(({ pdl }) => pdl.enabled).length;
+    return { graph, planned, pass: pdlOf(model).lastPass };
+  }
+
+  describe.each(['mxfp8', 'bf16'] as const)('a captured pass with %s experts', (format) => {
+    const directory = () => ({ directory: directories[format] });
+
+    it.each(['config', 'environment'] as const)(
+      'has the programmatic edges of its plan at the limit (%s), and none above it',
+      async (source) => {
+        const pdl = { ...on, ...(source === 'config' && { maxTokens: { [format]: limit } }) };
+        if (source === 'environment') {
+          vi.stubEnv(`MOE_KERNELS_PDL_MAX_TOKENS_${format.toUpperCase()}`, String(limit));
+        }
+        const options = { ...directory(), pdl };
+        const within = await capture(options, limit);
+        expect(programmatic(within.graph)).toHaveLength(within.planned);
+        // Within the limit only a kernel that does not wait is launched as usual.
+        const others = within.pass.filter(({ enabled }) => !enabled);
+        expect(others.map(({ reason }) => reason)).toEqual(others.map(() => doesNotWait));
+        const beyond = await capture(options, limit + 1);
+        expect(programmatic(beyond.graph)).toEqual([]);
+        expect(beyond.pass.map(({ reason }) => reason)).toEqual(
+          within.pass.map(() => `${limit + 1} tokens are more than the limit ${limit}`),
+        );
+      },
+    );
+
+    it('has none that crosses the streams, and none with a limit of 0', async () => {
+      const { graph } = await capture({ ...directory(), pdl: { ...on, maxTokens: -1 } }, limit);
+      for (const { from, to } of programmatic(graph)) expect(from?.stream).toBe(to?.stream);
+      const none = await capture({ ...directory(), pdl: { ...on, maxTokens: 0 } }, 1);
+      expect(programmatic(none.graph)).toEqual([]);
+    });
   });
 
-  it('says why there is none', async () => {
-    vi.stubEnv('MOE_KERNELS_DISABLE_PDL', '1');
-    const model = await load({ directory: directories.mxfp8 });
-    expect(pdlOf(model)).toMatchObject({ enabled: false, reason: 'MOE_KERNELS_DISABLE_PDL=1' });
+  describe('describe() of a model', () => {
+    it('has the limit, where it comes from, and what the last pass decided', async () => {
+      const pdl = { ...on, maxTokens: { mxfp8: 7 } };
+      const model = await load({ directory: directories.mxfp8, pdl });
+      expect(pdlOf(model)).toMatchObject({ maxTokens: 7, source: 'config', enabled: true });
+      expect(pdlOf(model).lastPass).toEqual([]);
+      await new Session(model, 1, 8).run([{ sequence: 0, tokens: [5, 6] }]);
+      expect(pdlOf(model).lastPass).toHaveLength(4);
+    });
+
+    it('says why there is none', async () => {
+      vi.stubEnv('MOE_KERNELS_DISABLE_PDL', '1');
+      const model = await load({ directory: directories.mxfp8 });
+      expect(pdlOf(model)).toMatchObject({ enabled: false, reason: 'MOE_KERNELS_DISABLE_PDL=1' });
+    });
+
+    it('is not reached with a limit that is no number of tokens', async () => {
+      const { mxfp8: directory } = directories;
+      await expect(load({ directory, pdl: { maxTokens: 1.5 } })).rejects.toThrow('pdl.maxTokens');
+    });
   });
 
-  it('is not reached with a limit that is no number of tokens', async () => {
-    const { mxfp8: directory } = directories;
-    await expect(load({ directory, pdl: { maxTokens: 1.5 } })).rejects.toThrow('pdl.maxTokens');
+  describe('programmatic launches', () => {
+    it.each([
+      ['mxfp8', 'float32'],
+      ['mxfp8', 'bfloat16'],
+      ['bf16', 'bfloat16'],
+    ] as const)(
+      'change no bit of a pass, eager or captured: %s experts, %s',
+      async (format, dtype) => {
+        const outcomes: Float32Array[][] = [];
+        const directory = directories[format];
+        for (const maxTokens of [0, -1]) {
+          const model = await load({ directory, dtype, pdl: { ...on, maxTokens } });
+          const session = new Session(model, 1, tokens.length + 2);
+          const [eager = []] = await session.run([{ sequence: 0, tokens }]);
+          const { graph, replay } = await session.capture(1);
+          expect(programmatic(graph).length > 0).toBe(maxTokens !== 0);
+          const rows = [...eager];
+          for (const token of [5, 6])
+            rows.push(...(await replay([{ sequence: 0, tokens: [token] }])).flat());
+          outcomes.push(rows);
+        }
+        const [off = [], without = []] = outcomes;
+        expect(without).toHaveLength(tokens.length + 2);
+        for (const [i, row] of without.entries()) expect(worst(row, off[i] ?? [])).toBe(0);
+      },
+    );
   });
 });

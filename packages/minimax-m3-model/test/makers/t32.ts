@@ -2,6 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { BackendName } from '@altstream/cuda-runtime/testing';
 import {
   flatConfig,
   hashConfig,
@@ -35,10 +36,10 @@ export function replaced(
   );
 }
 
-/** Writers and loaders that clean up when the test file ends. */
-export function makeT32() {
+/** Writers and loaders that clean up when the suite ends. */
+export function makeT32(backend: BackendName) {
   const folder = makeFolders();
-  const load = makeModels();
+  const load = makeModels(backend);
   const withTensors = async (tensors: readonly StoredTensor[], flat = false): Promise<string> => {
     const directory = await folder({ model: 'T32' });
     await writeSafetensors(directory, tensors);

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { probe } from '@altstream/cuda-runtime';
+import { suiteFolder } from '../bundled-packages.js';
 import { benchTable, type SavedBench } from './bench-table.js';
 import type { HostCommand } from './host-command.js';
 import { projects } from './projects.js';
@@ -35,7 +36,7 @@ function runBenches(root: string, out: string, command: HostCommand, backend: st
   const filters =
     command.filters.length > 0
       ? command.filters
-      : projects(root).map((name) => `packages/${name}/`);
+      : projects(root).map((name) => `${suiteFolder(root, name)}/`);
   const flags = command.flags.includes('--backend')
     ? command.flags
     : [...command.flags, '--backend', backend];

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gpuPackages } from '../bundled-packages.js';
 
-/** Folder names below `packages/` whose suites run on a GPU: those a bundle was made for, or all. */
+/** Folder names of the suites about a GPU: those a bundle was made for, or all. */
 export function projects(root: string): readonly string[] {
   const file = join(root, 'bundle.json');
   if (!existsSync(file)) return gpuPackages(root);

@@ -27,12 +27,20 @@ export interface VitestOptions {
   readonly root: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** Test files at the same time; default 1, since there is one GPU. */
+  readonly workers?: number;
   /** What starts it, e.g. compute-sanitizer with its arguments. */
   readonly under?: readonly string[];
 }
 
 /** Runs vitest in the workspace or bundle at `root`; its output goes to the terminal. */
-export function runVitest({ root, args, environment, under = [] }: VitestOptions): VitestRun {
+export function runVitest({
+  root,
+  args,
+  environment,
+  workers = 1,
+  under = [],
+}: VitestOptions): VitestRun {
   const folder = mkdtempSync(join(tmpdir(), 'altstream-vitest-'));
   const json = join(folder, 'results.json');
   const reporters = ['default', 'json', './tools/check/closing-line-reporter.ts'];
@@ -43,7 +51,7 @@ export function runVitest({ root, args, environment, under = [] }: VitestOptions
     'run',
     ...reporters.map((reporter) => `--reporter=${reporter}`),
     `--outputFile.json=${json}`,
-    '--no-file-parallelism', // one GPU
+    ...(workers > 1 ? [`--maxWorkers=${workers}`] : ['--no-file-parallelism']),
     ...args,
   ];
   try {

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { suiteFolder } from '../../bundled-packages.js';
 
 /**
  * Test files of the projects with suites for each backend, below `root`. Stress tests are left out: they
@@ -7,7 +8,7 @@ import { join } from 'node:path';
  */
 export function parityFiles(root: string, projects: readonly string[]): readonly string[] {
   return projects.flatMap((project) => {
-    const folder = join('packages', project, 'test');
+    const folder = join(suiteFolder(root, project), 'test');
     if (!existsSync(join(root, folder))) return [];
     return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.test.ts') && !name.endsWith('.stress.test.ts'))

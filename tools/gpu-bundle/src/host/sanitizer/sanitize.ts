@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HostCommand } from '../host-command.js';
 import { projectArguments, projects } from '../projects.js';
@@ -18,6 +18,9 @@ const tools = {
 } as const;
 
 type Tool = keyof typeof tools;
+
+// Most of the time under a tool is spent on the host: starting processes, patching kernels.
+const workersUnderTool = Math.max(1, Math.min(6, Math.floor(availableParallelism() / 2)));
 
 // So suites for each backend are called.
 const onCuda = '\\bon cuda\\b';
@@ -72,6 +75,7 @@ function check(
   const folder = mkdtempSync(join(tmpdir(), `altstream-${tool}-`));
   const run = runVitest({
     root,
+    workers: workersUnderTool,
     // Node itself and its workers are slow under the tool.
     args: [
       ...projectArguments(root),

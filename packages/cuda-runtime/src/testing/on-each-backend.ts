@@ -1,13 +1,14 @@
 import { describe, test } from 'vitest';
-import { probeSync } from '../../src/index.js';
-import { isCudaRequired } from '../../src/testing/required-backend.js';
+import { probeSync } from '../probe.js';
+import { isCudaRequired } from './required-backend.js';
 
 /** A backend by name. */
 export type BackendName = 'cpu' | 'cuda';
 
 /**
- * Defines the same tests for each backend that this machine has. A missing CUDA is one skipped test
- * whose title has the reason, or a failing one where CUDA is required.
+ * Defines the same tests for each backend that this machine has, in a suite `on cpu` and one `on cuda`:
+ * for tests that open runtimes of their own. A missing backend is one skipped test whose title has the
+ * reason; a failing one if it is CUDA and `CUDA_RUNTIME_REQUIRE_CUDA` is 1.
  */
 export function onEachBackend(define: (backend: BackendName) => void): void {
   for (const { backend, usable, reason, detail } of probeSync()) {

@@ -1,2 +1,0 @@
-export function namesModel(args: readonly string[]): boolean;
-export function ensureModel(folder: string, write: (folder: string) => void): string;
