@@ -1,6 +1,5 @@
 import { wrongKind } from '../arguments/faults.js';
-import type { Device, DeviceBuffer, KernelParams, ParamValue } from '../contract.js';
-import type { DType } from '../dtype.js';
+import type { Device, KernelParams, ParamValue } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
 import { describeValue } from '../errors/describe-value.js';
@@ -10,15 +9,18 @@ import { NativeBuffer } from '../memory/buffer.js';
 import { changed, hasPlace, TensorView } from '../memory/tensor.js';
 import { commandLayout } from '../native/binding.js';
 import type { CommandBlock } from '../native/command-block.js';
-import type { ParamField, ParamsLayout } from './params-layout.js';
-import { writeScalar } from './scalar.js';
+import {
+  type ParamPlaces,
+  type ParamSlot,
+  placesOf,
+  takes,
+  writeRange,
+  writeSlot,
+} from './param-slot.js';
+import type { ParamsLayout } from './params-layout.js';
 
-interface BufferField {
-  readonly name: string;
-  readonly index: number;
-  readonly dtypes: readonly DType[];
-  readonly isOptional: boolean;
-}
+// How often an encoder follows callers that give the fields in another order than the last one.
+const mostOrders = 16;
 
 /**
  * Writes the parameters of one kernel into the command block. Made once per kernel, so that a launch
@@ -27,11 +29,11 @@ interface BufferField {
 export class ParamsEncoder {
   readonly #kernel: string;
   readonly #layout: ParamsLayout;
-  readonly #buffers: readonly BufferField[];
-  readonly #scalars: readonly ParamField[];
-  // Fields that may name a condition of a graph.
-  readonly #wide: readonly { readonly name: string; readonly index: number }[];
-  readonly #paramsWords: number;
+  readonly #places: ParamPlaces;
+  // Fields as callers give them: reading an object in its own order is twice as fast as by name.
+  #names: readonly string[] = [];
+  #slots: readonly ParamSlot[] = [];
+  #orders = 0;
   // The call that is being encoded, for errors.
   #api = 'stream.launch';
 
@@ -39,15 +41,8 @@ export class ParamsEncoder {
   constructor(kernel: string, layout: ParamsLayout) {
     this.#kernel = kernel;
     this.#layout = layout;
-    this.#buffers = layout.fields.flatMap((field, index) =>
-      field.type === 'buf' ? [toBufferField(field, index)] : [],
-    );
-    this.#scalars = layout.fields.filter((field) => field.type !== 'buf');
-    this.#wide = layout.fields.flatMap(({ name, type }, index) =>
-      type === 'u64' ? [{ name, index }] : [],
-    );
-    this.#paramsWords = Math.ceil(layout.bytes / 4);
-    const needed = firstParamByte(this.#buffers.length + this.#wide.length) + layout.bytes;
+    this.#places = placesOf(layout);
+    const needed = 4 * this.#places.firstWord + layout.bytes;
     if (needed > commandLayout.bytes) {
       const detail = `kernel ${kernel} needs ${needed} bytes to describe a launch, at most ${commandLayout.bytes} are possible`;
       throw new KernelImageError({ api: 'runtime.loadModule', detail });
@@ -56,74 +51,77 @@ export class ParamsEncoder {
 
   /** @throws ArgumentError, DisposedError, BackendMismatchError naming the field */
   encode(block: CommandBlock, params: KernelParams, device: Device, api: string): void {
-    this.#api = api;
     const { words } = block;
-    let given = 0;
-    for (const _ in params) given += 1;
-    if (given !== this.#layout.fields.length) throw this.#wrongFields(params);
-    let count = this.#encodeBuffers(words, params, device);
-    if (this.#wide.length > 0) count = this.#encodeConditions(words, params, count);
-    words[commandLayout.bufferCount] = count;
+    const { entries, firstWord, endWord } = this.#places;
+    words[commandLayout.bufferCount] = entries;
     words[commandLayout.paramsBytes] = this.#layout.bytes;
-    const base = firstParamByte(count);
-    words.fill(0, base / 4, base / 4 + this.#paramsWords);
-    for (const field of this.#scalars) {
-      const value = params[field.name];
-      if (value instanceof Condition && field.type === 'u64') continue;
-      if (!writeScalar(block, base + field.offset, field.type, value)) {
-        throw this.#wrongValue(field.name, `a ${field.type}`, value, params);
-      }
+    for (let word = firstWord; word < endWord; word += 1) words[word] = 0;
+    if (!this.#encodeInOrder(block, params, device)) {
+      this.#api = api;
+      this.#encodeByName(block, params, device);
     }
   }
 
-  #encodeBuffers(words: Int32Array, params: KernelParams, device: Device): number {
-    let at: number = commandLayout.buffers;
-    let count = 0;
-    for (const field of this.#buffers) {
-      const value = params[field.name];
-      if (value === null && field.isOptional) continue;
-      let offset = 0;
-      let extent = 0;
-      let buffer: DeviceBuffer;
-      if (value instanceof TensorView) {
-        if (field.dtypes.length > 0 && !field.dtypes.includes(value.dtype)) {
-          throw this.#wrongValue(field.name, field.dtypes.join(' or '), value, params);
-        }
-        ({ buffer, byteOffset: offset, spanBytes: extent } = value);
-        if (!hasPlace(value)) throw changed(this.#api, value);
-      } else if (value instanceof NativeBuffer) {
-        buffer = value;
-        extent = value.bytes;
-      } else {
-        const expected = `a tensor or buffer${field.isOptional ? ' or null' : ''}`;
-        throw this.#wrongValue(field.name, expected, value, params);
-      }
-      if (buffer.device !== device) throw this.#wrongDevice(field.name, buffer.device, device);
-      words[at] = buffer.use(this.#api);
-      words[at + 1] = field.index;
-      words[at + 2] = offset;
-      words[at + 3] = offset / 0x1_0000_0000;
-      words[at + 4] = extent;
-      words[at + 5] = extent / 0x1_0000_0000;
-      at += commandLayout.bufferWords;
-      count += 1;
+  /** False when something is not as in the last launch, or wrong. */
+  #encodeInOrder(block: CommandBlock, params: KernelParams, device: Device): boolean {
+    const names = this.#names;
+    const slots = this.#slots;
+    let given = 0;
+    for (const name in params) {
+      const slot = slots[given];
+      if (slot === undefined || names[given] !== name) return false;
+      if (!writeSlot(block, slot, params[name], device)) return false;
+      given += 1;
     }
-    return count;
+    return given === this.#places.slots.length;
   }
 
-  // Behind the buffers, in the same form; the struct gets the handle of each executable.
-  #encodeConditions(words: Int32Array, params: KernelParams, buffers: number): number {
-    let count = buffers;
-    for (const { name, index } of this.#wide) {
-      const value = params[name];
-      if (!(value instanceof Condition)) continue;
-      const at = commandLayout.buffers + count * commandLayout.bufferWords;
-      words[at] = value.use(this.#api);
-      words.fill(0, at + 1, at + commandLayout.bufferWords);
-      words[at + 1] = index;
-      count += 1;
+  // In the order of the struct, which decides what is reported when several fields are wrong.
+  #encodeByName(block: CommandBlock, params: KernelParams, device: Device): void {
+    const { slots } = this.#places;
+    const given = inheritedKeys(params);
+    if (given.length !== slots.length) throw this.#wrongFields(params);
+    for (const slot of slots)
+      if (slot.type === 'buf') this.#encodeMemory(block, slot, params, device);
+    for (const slot of slots) {
+      const value = params[slot.name];
+      if (slot.type === 'buf' || writeSlot(block, slot, value, device)) continue;
+      if (!(value instanceof Condition) || slot.type !== 'u64') {
+        throw this.#wrongValue(slot.name, `a ${slot.type}`, value, params);
+      }
+      // The struct gets the handle of each executable.
+      writeRange(block.words, slot, value.use(this.#api), 0, 0);
     }
-    return count;
+    if (this.#orders < mostOrders) this.#follow(given);
+  }
+
+  #follow(names: readonly string[]): void {
+    this.#orders += 1;
+    const slotOf = new Map(this.#places.slots.map((slot) => [slot.name, slot]));
+    this.#names = names;
+    this.#slots = names.flatMap((name) => slotOf.get(name) ?? []);
+  }
+
+  #encodeMemory(block: CommandBlock, slot: ParamSlot, params: KernelParams, device: Device): void {
+    const { name } = slot;
+    const value = params[name];
+    if (writeSlot(block, slot, value, device)) return;
+    if (!(value instanceof TensorView || value instanceof NativeBuffer)) {
+      const expected = `a tensor or buffer${slot.isOptional ? ' or null' : ''}`;
+      throw this.#wrongValue(name, expected, value, params);
+    }
+    if (value instanceof NativeBuffer) {
+      if (value.device !== device) throw this.#wrongDevice(name, value.device, device);
+      value.use(this.#api);
+    } else {
+      if (!takes(slot, value.dtype)) {
+        throw this.#wrongValue(name, slot.dtypes.join(' or '), value, params);
+      }
+      if (!hasPlace(value)) throw changed(this.#api, value);
+      const { buffer, byteOffset, spanBytes } = value;
+      if (buffer.device !== device) throw this.#wrongDevice(name, buffer.device, device);
+      writeRange(block.words, slot, buffer.use(this.#api), byteOffset, spanBytes);
+    }
   }
 
   #wrongFields(params: KernelParams): ArgumentError {
@@ -175,15 +173,6 @@ export class ParamsEncoder {
       hint,
     });
   }
-}
-
-function firstParamByte(buffers: number): number {
-  return 4 * (commandLayout.buffers + buffers * commandLayout.bufferWords);
-}
-
-function toBufferField(field: ParamField, index: number): BufferField {
-  const { name, dtype = [], optional = false } = field;
-  return { name, index, dtypes: dtype, isOptional: optional };
 }
 
 // As `encode` counts them.

@@ -241,7 +241,9 @@ function checkPlace(tensor: TensorView): void {
   }
 }
 
+// Nearly all are 32-bit integers, which cost a tenth of what the general question does.
 function isCount(value: number): boolean {
+  if (typeof value === 'number' && value >>> 0 === value) return true;
   return Number.isSafeInteger(value) && value >= 0;
 }
 
