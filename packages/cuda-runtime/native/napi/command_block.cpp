@@ -1,5 +1,7 @@
 #include "napi/command_block.h"
 
+#include <cstring>
+
 #include "core/base/handle_table.h"
 
 namespace cuda_runtime::napi {
@@ -29,7 +31,12 @@ constexpr uint32_t kBlockWords = 65'536 / 4;
 
 constexpr uint32_t kAtBlockStart = 16;  // a flag
 
-uint64_t wide(const uint32_t* words) { return words[0] | static_cast<uint64_t>(words[1]) << 32; }
+// A count of bytes, which JavaScript keeps as a double. What is none is beyond every buffer.
+uint64_t bytes_at(const uint32_t* words) {
+  double value = 0;
+  std::memcpy(&value, words, sizeof value);
+  return value >= 0 && value < 0x1p63 ? static_cast<uint64_t>(value) : UINT64_MAX;
+}
 
 core::Dim3 dims(const uint32_t* words) { return {words[0], words[1], words[2]}; }
 
@@ -50,7 +57,7 @@ Status read_entry(HandleTable::Lookup& table, const uint32_t* words, LaunchReque
     field.field = words[1];
     return table.get(handle, field.condition);
   }
-  request.buffers.push_back({nullptr, words[1], wide(words + 2), wide(words + 4)});
+  request.buffers.push_back({nullptr, words[1], bytes_at(words + 2), bytes_at(words + 4)});
   const Kind memory = kind == Kind::kHostBuffer ? Kind::kHostBuffer : Kind::kBuffer;
   return table.get(handle, request.buffers.back().buffer, memory);
 }

@@ -31,8 +31,7 @@ export function encodeHostParams(
     words.fill(0, at, at + commandLayout.bufferWords);
     words[at] = value.use(api);
     words[at + 1] = index;
-    words[at + 4] = value.bytes;
-    words[at + 5] = value.bytes / 0x1_0000_0000;
+    block.doubles[at / 2 + 2] = value.bytes;
     count += 1;
   }
   words[commandLayout.bufferCount] = count;

@@ -1,5 +1,5 @@
 import type { Device, ParamValue } from '../contract.js';
-import type { DType } from '../dtype.js';
+import { type DType, dtypeBytes } from '../dtype.js';
 import { NativeBuffer } from '../memory/buffer.js';
 import { hasPlace, TensorView } from '../memory/tensor.js';
 import { commandLayout, type Handle } from '../native/binding.js';
@@ -18,6 +18,8 @@ export interface ParamSlot {
   /** Byte of the value; of a pointer, too, which the addon writes. */
   readonly byte: number;
   readonly dtypes: readonly DType[];
+  /** Bytes of an element of all these types; undefined: they differ, or any may be given. */
+  readonly elementBytes: number | undefined;
   readonly isOptional: boolean;
 }
 
@@ -52,7 +54,9 @@ function hasEntry({ type }: ParamField): boolean {
 function toSlot(field: ParamField, index: number, entry: number, structByte: number): ParamSlot {
   const { name, type, dtype = [], optional = false } = field;
   const byte = structByte + field.offset;
-  return { name, type, index, entry, byte, dtypes: dtype, isOptional: optional };
+  const [size, ...others] = new Set(dtype.map(dtypeBytes));
+  const elementBytes = others.length > 0 ? undefined : size;
+  return { name, type, index, entry, byte, dtypes: dtype, elementBytes, isOptional: optional };
 }
 
 /**
@@ -65,29 +69,29 @@ export function writeSlot(
   value: ParamValue | undefined,
   device: Device,
 ): boolean {
-  if (slot.type === 'buf') return writeMemory(block.words, slot, value, device);
+  if (slot.type === 'buf') return writeMemory(block, slot, value, device);
   if (slot.entry !== 0) block.words[slot.entry] = 0;
   return writeScalar(block, slot.byte, slot.type, value);
 }
 
 function writeMemory(
-  words: Int32Array,
+  block: CommandBlock,
   slot: ParamSlot,
   value: ParamValue | undefined,
   device: Device,
 ): boolean {
   if (value instanceof TensorView) {
     const { buffer } = value;
-    if (!takes(slot, value.dtype) || !hasPlace(value)) return false;
+    if (!takes(slot, value.dtype) || !hasPlace(value, slot.elementBytes)) return false;
     if (!(buffer instanceof NativeBuffer) || buffer.device !== device) return false;
-    return writeRange(words, slot, buffer.handle, value.byteOffset, value.spanBytes);
+    return writeRange(block, slot, buffer.handle, value.byteOffset, value.spanBytes);
   }
   if (value instanceof NativeBuffer) {
     if (value.device !== device) return false;
-    return writeRange(words, slot, value.handle, 0, value.bytes);
+    return writeRange(block, slot, value.handle, 0, value.bytes);
   }
   if (value !== null || !slot.isOptional) return false;
-  words[slot.entry] = 0;
+  block.words[slot.entry] = 0;
   return true;
 }
 
@@ -98,7 +102,7 @@ export function takes({ dtypes }: ParamSlot, dtype: DType): boolean {
 
 /** Writes the entry of a buffer. @returns false for the handle of a disposed one */
 export function writeRange(
-  words: Int32Array,
+  { words, doubles }: CommandBlock,
   { entry, index }: ParamSlot,
   handle: Handle,
   offset: number,
@@ -107,14 +111,7 @@ export function writeRange(
   if (handle === 0) return false;
   words[entry] = handle;
   words[entry + 1] = index;
-  words[entry + 2] = offset;
-  words[entry + 3] = high(offset);
-  words[entry + 4] = extent;
-  words[entry + 5] = high(extent);
+  doubles[(entry >> 1) + 1] = offset;
+  doubles[(entry >> 1) + 2] = extent;
   return true;
-}
-
-// Of what fits into 32 bits nothing is divided: most do, and a launch has several.
-function high(value: number): number {
-  return value >>> 0 === value ? 0 : value / 0x1_0000_0000;
 }

@@ -90,7 +90,7 @@ export class ParamsEncoder {
         throw this.#wrongValue(slot.name, `a ${slot.type}`, value, params);
       }
       // The struct gets the handle of each executable.
-      writeRange(block.words, slot, value.use(this.#api), 0, 0);
+      writeRange(block, slot, value.use(this.#api), 0, 0);
     }
     if (this.#orders < mostOrders) this.#follow(given);
   }
@@ -120,7 +120,7 @@ export class ParamsEncoder {
       if (!hasPlace(value)) throw changed(this.#api, value);
       const { buffer, byteOffset, spanBytes } = value;
       if (buffer.device !== device) throw this.#wrongDevice(name, buffer.device, device);
-      writeRange(block.words, slot, buffer.use(this.#api), byteOffset, spanBytes);
+      writeRange(block, slot, buffer.use(this.#api), byteOffset, spanBytes);
     }
   }
 

@@ -53,8 +53,8 @@ export type NativeCaptureStatus = 0 | 1 | 2;
  * 4 = cluster given, 8 = priority given, 16 = event at block start, 32 = non-portable cluster), 8–10 cluster, 11 priority, 12 buffer count, 13 bytes of the
  * parameter block, 14 handle of the event that is recorded at the trigger, 15 of the one when all
  * blocks have begun (0 = none), 16 handle of the stream and 17 of the kernel (`launch` alone reads them); from word 18 six words
- * a buffer or condition argument (handle or 0 = none, field index, byte offset low, high, extent in bytes low, high: the range
- * that the tensor spans, for checks and the race checker);
+ * a buffer or condition argument (handle or 0 = none, field index, byte offset and extent in bytes as doubles: the range that
+ * the tensor spans, for checks and the race checker);
  * then, 8-byte aligned, the parameter block with zeros where pointers go.
  */
 export const commandLayout = {
