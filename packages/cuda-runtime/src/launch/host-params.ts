@@ -5,8 +5,8 @@ import { HostBuffer } from '../memory/host-buffer.js';
 import { commandLayout } from '../native/binding.js';
 import type { CommandBlock } from '../native/command-block.js';
 import type { CallbackParams } from './native-callback.js';
-import type { ParamsLayout } from './params-layout.js';
-import { writeScalar } from './scalar.js';
+import type { ParamsLayout } from './params/params-layout.js';
+import { writeScalar } from './params/scalar.js';
 
 const api = 'module.callback';
 

@@ -1,9 +1,9 @@
-import type { Device, ParamValue } from '../contract.js';
-import { type DType, dtypeBytes } from '../dtype.js';
-import { NativeBuffer } from '../memory/buffer.js';
-import { hasPlace, TensorView } from '../memory/tensor.js';
-import { commandLayout, type Handle } from '../native/binding.js';
-import type { CommandBlock } from '../native/command-block.js';
+import type { Device, ParamValue } from '../../contract.js';
+import { type DType, dtypeBytes } from '../../dtype.js';
+import { NativeBuffer } from '../../memory/buffer.js';
+import { hasPlace, TensorView } from '../../memory/tensor.js';
+import { commandLayout, type Handle } from '../../native/binding.js';
+import type { CommandBlock } from '../../native/command-block.js';
 import type { ParamField, ParamsLayout, ParamType } from './params-layout.js';
 import { writeScalar } from './scalar.js';
 

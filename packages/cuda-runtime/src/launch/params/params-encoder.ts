@@ -1,14 +1,14 @@
-import { wrongKind } from '../arguments/faults.js';
-import type { Device, KernelParams, ParamValue } from '../contract.js';
-import { ArgumentError } from '../errors/argument-error.js';
-import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
-import { describeValue } from '../errors/describe-value.js';
-import { KernelImageError } from '../errors/kernel-image-error.js';
-import { Condition } from '../graph/condition.js';
-import { NativeBuffer } from '../memory/buffer.js';
-import { changed, hasPlace, TensorView } from '../memory/tensor.js';
-import { commandLayout } from '../native/binding.js';
-import type { CommandBlock } from '../native/command-block.js';
+import { wrongKind } from '../../arguments/faults.js';
+import type { Device, KernelParams, ParamValue } from '../../contract.js';
+import { ArgumentError } from '../../errors/argument-error.js';
+import { BackendMismatchError } from '../../errors/backend-mismatch-error.js';
+import { describeValue } from '../../errors/describe-value.js';
+import { KernelImageError } from '../../errors/kernel-image-error.js';
+import { Condition } from '../../graph/condition.js';
+import { NativeBuffer } from '../../memory/buffer.js';
+import { changed, hasPlace, TensorView } from '../../memory/tensor.js';
+import { commandLayout } from '../../native/binding.js';
+import type { CommandBlock } from '../../native/command-block.js';
 import {
   type ParamPlaces,
   type ParamSlot,

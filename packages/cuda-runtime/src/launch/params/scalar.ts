@@ -1,5 +1,5 @@
-import type { ParamValue } from '../contract.js';
-import type { CommandBlock } from '../native/command-block.js';
+import type { ParamValue } from '../../contract.js';
+import type { CommandBlock } from '../../native/command-block.js';
 import type { ParamType } from './params-layout.js';
 
 const twoTo32 = 0x1_0000_0000;
