@@ -81,8 +81,9 @@ export class ParamsEncoder {
     const { slots } = this.#places;
     const given = inheritedKeys(params);
     if (given.length !== slots.length) throw this.#wrongFields(params);
-    for (const slot of slots)
+    for (const slot of slots) {
       if (slot.type === 'buf') this.#encodeMemory(block, slot, params, device);
+    }
     for (const slot of slots) {
       const value = params[slot.name];
       if (slot.type === 'buf' || writeSlot(block, slot, value, device)) continue;
@@ -98,8 +99,11 @@ export class ParamsEncoder {
   #follow(names: readonly string[]): void {
     this.#orders += 1;
     const slotOf = new Map(this.#places.slots.map((slot) => [slot.name, slot]));
+    const slots = names.flatMap((name) => slotOf.get(name) ?? []);
+    // A field that is hidden makes room for a name that is none.
+    if (slots.length !== names.length) return;
     this.#names = names;
-    this.#slots = names.flatMap((name) => slotOf.get(name) ?? []);
+    this.#slots = slots;
   }
 
   #encodeMemory(block: CommandBlock, slot: ParamSlot, params: KernelParams, device: Device): void {
@@ -120,7 +124,8 @@ export class ParamsEncoder {
       if (!hasPlace(value)) throw changed(this.#api, value);
       const { buffer, byteOffset, spanBytes } = value;
       if (buffer.device !== device) throw this.#wrongDevice(name, buffer.device, device);
-      writeRange(block, slot, buffer.use(this.#api), byteOffset, spanBytes);
+      const isOurs = writeRange(block, slot, buffer.use(this.#api), byteOffset, spanBytes);
+      if (!isOurs) throw this.#wrongDevice(name, undefined, device);
     }
   }
 
