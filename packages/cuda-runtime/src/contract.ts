@@ -15,7 +15,7 @@ import type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js
 import type { LaunchConfig } from './launch/launch-config.js';
 import type { ModuleSource } from './launch/module-source.js';
 import type { CallbackParams, NativeCallback } from './launch/native-callback.js';
-import type { ParamsLayout } from './launch/params-layout.js';
+import type { ParamsLayout } from './launch/params/params-layout.js';
 import type { DeviceLimits } from './limits.js';
 import type { HostBuffer } from './memory/host-buffer.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';

@@ -70,7 +70,7 @@ export { KernelLibrary, type KernelLibraryOptions } from './launch/kernel-librar
 export type { Dim3, LaunchConfig } from './launch/launch-config.js';
 export type { ModuleSource } from './launch/module-source.js';
 export type { CallbackParams, NativeCallback } from './launch/native-callback.js';
-export type { ParamField, ParamsLayout, ParamType } from './launch/params-layout.js';
+export type { ParamField, ParamsLayout, ParamType } from './launch/params/params-layout.js';
 export type { DeviceLimits } from './limits.js';
 export type { HostBuffer } from './memory/host-buffer.js';
 export { withScratch, withScratchBytes } from './memory/scratch.js';

@@ -1,5 +1,6 @@
 #include "core/launch.h"
 
+#include <bit>
 #include <cstring>
 
 #include "core/graph/capture_rules.h"
@@ -67,25 +68,39 @@ Status check_config(const LaunchRequest& request) {
   return {};
 }
 
-Status check_range(const Range& range, uint64_t bytes, const char* argument) {
-  const uint64_t size = range.buffer->bytes();
-  if (range.offset <= size && bytes <= size - range.offset) return {};
-  return Status::argument(std::string("`") + argument + "` is bytes " +
-                              std::to_string(range.offset) + " to " +
-                              std::to_string(range.offset + bytes) + " of " +
-                              range.buffer->describe(),
+Status outside(const Buffer& buffer, uint64_t offset, uint64_t bytes, const char* argument) {
+  return Status::argument(std::string("`") + argument + "` is bytes " + std::to_string(offset) +
+                              " to " + std::to_string(offset + bytes) + " of " + buffer.describe(),
                           "Stay within the buffer");
 }
 
-Status check_runtime(const Runtime& runtime, const Buffer& buffer) {
-  if (&buffer.runtime() == &runtime) return {};
+Status check_range(const Buffer& buffer, uint64_t offset, uint64_t bytes, const char* argument) {
+  const uint64_t size = buffer.bytes();
+  if (offset <= size && bytes <= size - offset) return {};
+  return outside(buffer, offset, bytes, argument);
+}
+
+Status check_range(const Range& range, uint64_t bytes, const char* argument) {
+  return check_range(*range.buffer, range.offset, bytes, argument);
+}
+
+Status foreign(const Buffer& buffer) {
   return Status::error("CRT_BACKEND_MISMATCH", kInvalidResourceHandle,
                        buffer.describe() + " belongs to another runtime than the stream or graph",
                        "Open one runtime");
 }
 
-/// Writes the pointers into the block and notes the accesses.
-Status bind_buffers(const Runtime& runtime, const LaunchRequest& request, Work& work) {
+Status check_runtime(const Runtime& runtime, const Buffer& buffer) {
+  return &buffer.runtime() == &runtime ? Status() : foreign(buffer);
+}
+
+Status missing(const KernelLayout& layout, uint64_t fields) {
+  const std::string& name = layout.fields[std::countr_zero(fields)].name;
+  return Status::argument("kernel " + layout.name + ": `" + name +
+                          "` is missing, expected a buffer");
+}
+
+Status check_buffers(const Runtime& runtime, const LaunchRequest& request) {
   const KernelLayout& layout = request.kernel->layout();
   uint64_t given = 0;
   for (const BufferArgument& argument : request.buffers) {
@@ -93,27 +108,32 @@ Status bind_buffers(const Runtime& runtime, const LaunchRequest& request, Work& 
       return Status::argument("kernel " + layout.name + " has no buffer field " +
                               std::to_string(argument.field));
     }
-    const ParameterField& field = layout.fields[argument.field];
-    Status status = check_runtime(runtime, *argument.buffer);
+    const Buffer& buffer = *argument.buffer;
+    Status status = check_runtime(runtime, buffer);
     if (status.ok()) {
-      status = check_range({argument.buffer, argument.offset}, argument.extent,
-                           field.name.c_str());
+      status = check_range(buffer, argument.offset, argument.extent,
+                           layout.fields[argument.field].name.c_str());
     }
     if (!status.ok()) return status;
     given |= uint64_t{1} << argument.field;
+  }
+  const uint64_t left = layout.required & ~given;
+  return left == 0 ? Status() : missing(layout, left);
+}
+
+/// Writes the pointers into the block and notes the accesses, to which the references go.
+void bind_buffers(LaunchRequest& request, Work& work) {
+  const KernelLayout& layout = work.kernel->layout();
+  uint8_t* const params = work.params.data();
+  for (BufferArgument& argument : request.buffers) {
+    const ParameterField& field = layout.fields[argument.field];
     const uint8_t* pointer = argument.buffer->data();
     if (pointer != nullptr) pointer += argument.offset;
-    std::memcpy(work.params.data() + field.offset, &pointer, sizeof pointer);
-    work.accesses.push_back({argument.buffer, argument.offset, argument.offset + argument.extent,
+    std::memcpy(params + field.offset, &pointer, sizeof pointer);
+    work.accesses.push_back({std::move(argument.buffer), argument.offset,
+                             argument.offset + argument.extent,
                              static_cast<AccessMode>(field.access)});
   }
-  for (size_t i = 0; i < layout.fields.size(); ++i) {
-    const ParameterField& field = layout.fields[i];
-    if (!field.is_buffer || field.is_optional || ((given >> i) & 1) != 0) continue;
-    return Status::argument("kernel " + layout.name + ": `" + field.name +
-                            "` is missing, expected a buffer");
-  }
-  return {};
 }
 
 /// Notes where each executable writes its handle of a condition.
@@ -132,7 +152,7 @@ Status bind_conditions(const LaunchRequest& request, Work& work) {
 
 }  // namespace
 
-Status make_kernel(Runtime& runtime, const LaunchRequest& request, Ref<Work>& work) {
+Status make_kernel(Runtime& runtime, LaunchRequest& request, Ref<Work>& work) {
   const KernelLayout& layout = request.kernel->layout();
   if (&request.kernel->module().runtime() != &runtime) {
     return Status::error(
@@ -148,17 +168,21 @@ Status make_kernel(Runtime& runtime, const LaunchRequest& request, Ref<Work>& wo
   }
   Status status = check_config(request);
   if (!status.ok()) return status;
+  status = check_buffers(runtime, request);
+  if (!status.ok()) return status;
   auto made = make_ref<Work>(WorkKind::kKernel);
-  made->kernel = request.kernel;
   made->config = request.config;
   std::memcpy(made->params.resize(layout.bytes), request.params, layout.bytes);
-  status = bind_buffers(runtime, request, *made);
-  if (status.ok() && !request.conditions.empty()) status = bind_conditions(request, *made);
-  if (status.ok()) work = std::move(made);
+  if (!request.conditions.empty()) status = bind_conditions(request, *made);
+  if (!status.ok()) return status;
+  made->accesses.reserve(request.buffers.size());
+  made->kernel = std::move(request.kernel);
+  bind_buffers(request, *made);
+  work = std::move(made);
   return status;
 }
 
-Status launch(const LaunchRequest& request) {
+Status launch(LaunchRequest& request) {
   Stream& stream = *request.stream;
   Ref<Work> work;
   Status status = make_kernel(stream.runtime(), request, work);

@@ -16,7 +16,7 @@ struct ConditionField {
 
 /// `params` is the struct with zeros where pointers and conditions go.
 struct LaunchRequest {
-  Stream* stream = nullptr;  // where to; null for a node
+  Ref<Stream> stream;  // where to; null for a node
   Ref<Kernel> kernel;
   LaunchConfig config;
   InlineVector<BufferArgument, 8> buffers;
@@ -26,9 +26,10 @@ struct LaunchRequest {
   uint32_t params_bytes = 0;
 };
 
-/// Checks the request and makes what a stream or a node does.
-Status make_kernel(Runtime& runtime, const LaunchRequest& request, Ref<Work>& work);
-Status launch(const LaunchRequest& request);
+/// Checks the request and makes what a stream or a node does. Success takes kernel and buffers out of
+/// the request; a refusal leaves it as it was.
+Status make_kernel(Runtime& runtime, LaunchRequest& request, Ref<Work>& work);
+Status launch(LaunchRequest& request);
 
 /// Memory for work on the stream; legal while capturing, and then retained by the nodes that use it
 /// (L8). Without guards refused as CUDA refuses it (CU11).

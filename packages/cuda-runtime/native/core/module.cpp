@@ -57,6 +57,10 @@ Status read_layout(const JsonValue& json, KernelLayout& layout) {
                                 "` needs a name, a size and at most 64 fields",
                             kRebuild);
   }
+  for (size_t i = 0; i < layout.fields.size(); ++i) {
+    const ParameterField& field = layout.fields[i];
+    if (field.is_buffer && !field.is_optional) layout.required |= uint64_t{1} << i;
+  }
   return {};
 }
 

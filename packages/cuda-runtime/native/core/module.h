@@ -16,12 +16,13 @@ class Module;
 
 /// One field of a parameter struct, in the order of the manifest.
 struct ParameterField {
-  std::string name;
+  // What a launch reads comes first.
   uint32_t offset = 0;
-  std::string type;  // "buf", "u64", …
   bool is_buffer = false;
   bool is_optional = false;
   uint8_t access = 0;  // AccessMode, buffers only
+  std::string name;
+  std::string type;  // "buf", "u64", …
 };
 
 /// A kernel as a manifest describes it.
@@ -31,7 +32,8 @@ struct KernelLayout {
   std::string struct_name;
   uint32_t bytes = 0;
   std::vector<ParameterField> fields;
-  Dim3 block;  // the largest it was compiled for
+  uint64_t required = 0;  // one bit a field: buffers that must be given
+  Dim3 block;             // the largest it was compiled for
   bool waits = false;
   bool triggers = false;
 };

@@ -58,9 +58,10 @@ class ParameterBlock {
   uint32_t bytes() const { return bytes_; }
 
  private:
-  alignas(16) uint8_t inline_[192];
+  // First, beside the first bytes: few structs use all of the room.
   std::unique_ptr<uint64_t[]> heap_;
   uint32_t bytes_ = 0;
+  alignas(16) uint8_t inline_[192];
 };
 
 /// A field of a parameter struct that names a condition; every executable has its own handle for it.

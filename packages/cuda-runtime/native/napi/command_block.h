@@ -2,23 +2,20 @@
 #pragma once
 
 #include "core/launch.h"
-#include "napi/arguments.h"
 
 namespace cuda_runtime::napi {
 
-/// The parts of the block; pointers lead into it, so that they hold until TypeScript writes again.
-struct Command {
-  core::LaunchConfig config;
-  core::InlineVector<core::BufferArgument, 8> buffers;
-  std::vector<core::ConditionField> conditions;
-  const uint8_t* params = nullptr;
-  uint32_t params_bytes = 0;
-};
+// All take a block that may be null. The request's pointers lead into the block, so that they hold until
+// TypeScript writes again.
 
-/// Reads the block of the environment; throws when it holds nothing that could be one.
-Command read_command(const Arguments& in);
+/// The launch that the block describes: stream, kernel and all. CRT_DISPOSED and CRT_ARGUMENT for
+/// handles that name nothing.
+core::Status read_launch(const uint32_t* block, core::LaunchRequest& request);
 
-/// The launch that the block describes, of the kernel in argument `kernel`.
-core::LaunchRequest read_launch(const Arguments& in, size_t kernel);
+/// The same without stream and kernel, which a node does not take from the block.
+core::Status read_node(const uint32_t* block, core::LaunchRequest& request);
+
+/// Buffers and parameters alone.
+core::Status read_arguments(const uint32_t* block, core::LaunchRequest& request);
 
 }  // namespace cuda_runtime::napi

@@ -47,4 +47,13 @@ void add_method(Napi::Object& exports, const char* name, const char* api) {
               Napi::Function::New<call<method>>(exports.Env(), name, const_cast<char*>(api)));
 }
 
+/// A function that reads its arguments itself, and lets nothing through but a pending exception.
+inline void add_plain_method(Napi::Object& exports, const char* name, napi_callback method) {
+  napi_value function = nullptr;
+  const napi_status status =
+      napi_create_function(exports.Env(), name, NAPI_AUTO_LENGTH, method, nullptr, &function);
+  if (status != napi_ok) throw Napi::Error::New(exports.Env());
+  exports.Set(name, function);
+}
+
 }  // namespace cuda_runtime::napi

@@ -49,18 +49,28 @@ Napi::Value kernel_occupancy(const Napi::CallbackInfo& info) {
   return in.number(blocks);
 }
 
-Napi::Value launch(const Napi::CallbackInfo& info) {
-  Arguments in(info);
-  const core::Ref<Stream> stream = in.record<Stream>(0);
-  core::LaunchRequest request = read_launch(in, 1);
-  request.stream = stream.get();
-  in.finish(core::launch(request));
-  return in.undefined();
+// The hottest call of all: without arguments and with nothing of node-addon-api around it.
+napi_value launch(napi_env env, napi_callback_info) noexcept {
+  constexpr const char* kApi = "stream.launch";
+  try {
+    void* environment = nullptr;
+    napi_get_instance_data(env, &environment);
+    core::LaunchRequest request;
+    core::Status status = read_launch(static_cast<Environment*>(environment)->block, request);
+    if (status.ok()) status = core::launch(request);
+    throw_status(env, status, kApi);
+  } catch (const Napi::Error& error) {
+    error.ThrowAsJavaScriptException();
+  } catch (...) {
+    throw_exception(env, kApi);
+  }
+  return nullptr;  // undefined
 }
 
 Napi::Value module_host_function(const Napi::CallbackInfo& info) {
   Arguments in(info);
-  Command command = read_command(in);
+  core::LaunchRequest command;
+  in.finish(read_arguments(in.environment().block, command));
   core::HostRequest request;
   request.name = in.string(1);
   request.buffers = std::move(command.buffers);
@@ -85,7 +95,7 @@ void export_kernel(Napi::Object& exports) {
   add_method<module_kernel>(exports, "moduleKernel", "module.kernel");
   add_method<kernel_code>(exports, "kernelCode", "kernel.code");
   add_method<kernel_occupancy>(exports, "kernelOccupancy", "kernel.occupancy");
-  add_method<launch>(exports, "launch", "stream.launch");
+  add_plain_method(exports, "launch", launch);
   add_method<module_host_function>(exports, "moduleHostFunction", "module.hostFunction");
   add_method<stream_host>(exports, "streamHost", "stream.host");
 }

@@ -5,8 +5,8 @@ import { HostBuffer } from '../memory/host-buffer.js';
 import { commandLayout } from '../native/binding.js';
 import type { CommandBlock } from '../native/command-block.js';
 import type { CallbackParams } from './native-callback.js';
-import type { ParamsLayout } from './params-layout.js';
-import { writeScalar } from './scalar.js';
+import type { ParamsLayout } from './params/params-layout.js';
+import { writeScalar } from './params/scalar.js';
 
 const api = 'module.callback';
 
@@ -31,8 +31,7 @@ export function encodeHostParams(
     words.fill(0, at, at + commandLayout.bufferWords);
     words[at] = value.use(api);
     words[at + 1] = index;
-    words[at + 4] = value.bytes;
-    words[at + 5] = value.bytes / 0x1_0000_0000;
+    block.doubles[at / 2 + 2] = value.bytes;
     count += 1;
   }
   words[commandLayout.bufferCount] = count;

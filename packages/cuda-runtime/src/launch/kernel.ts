@@ -12,8 +12,8 @@ import { encodeConfig } from './config-encoder.js';
 import type { KernelAttributes, KernelCode } from './kernel-attributes.js';
 import type { LaunchConfig } from './launch-config.js';
 import type { ManifestKernel } from './manifest.js';
-import { ParamsEncoder } from './params-encoder.js';
-import type { ParamsLayout } from './params-layout.js';
+import { ParamsEncoder } from './params/params-encoder.js';
+import type { ParamsLayout } from './params/params-layout.js';
 
 /** The one implementation of `Kernel`. */
 export class NativeKernel implements Kernel {

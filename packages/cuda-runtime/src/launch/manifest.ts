@@ -1,7 +1,7 @@
 import { isDType } from '../dtype.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
 import type { KernelAttributes } from './kernel-attributes.js';
-import type { ParamField, ParamsLayout } from './params-layout.js';
+import type { ParamField, ParamsLayout } from './params/params-layout.js';
 
 /** One kernel of a manifest, checked. */
 export interface ManifestKernel {

@@ -15,7 +15,7 @@ import { NativeKernel } from './kernel.js';
 import { type ManifestKernel, parseHostFunctions, parseManifest } from './manifest.js';
 import type { ModuleSource } from './module-source.js';
 import type { CallbackParams, NativeCallback } from './native-callback.js';
-import type { ParamsLayout } from './params-layout.js';
+import type { ParamsLayout } from './params/params-layout.js';
 
 /** Finds, checks and loads a kernel package. @throws KernelImageError */
 export async function loadModule(runtime: Runtime, source: ModuleSource): Promise<NativeModule> {

@@ -20,6 +20,11 @@ export class NativeBuffer implements DeviceBuffer {
     return this.#record.isReleased;
   }
 
+  /** @internal The handle; 0 after `dispose`. */
+  get handle(): Handle {
+    return this.#record.handle;
+  }
+
   use(api: string): Handle {
     return this.#record.use(api);
   }

@@ -52,8 +52,9 @@ export type NativeCaptureStatus = 0 | 1 | 2;
  * 0–2 grid, 3–5 block, 6 shared bytes, 7 flags (1 = programmatic serialize, 2 = cooperative,
  * 4 = cluster given, 8 = priority given, 16 = event at block start, 32 = non-portable cluster), 8–10 cluster, 11 priority, 12 buffer count, 13 bytes of the
  * parameter block, 14 handle of the event that is recorded at the trigger, 15 of the one when all
- * blocks have begun (0 = none); from word 16 six words a buffer or condition argument (handle, field index, byte offset low,
- * high, extent in bytes low, high: the range that the tensor spans, for checks and the race checker);
+ * blocks have begun (0 = none), 16 handle of the stream and 17 of the kernel (`launch` alone reads them); from word 18 six words
+ * a buffer or condition argument (handle or 0 = none, field index, byte offset and extent in bytes as doubles: the range that
+ * the tensor spans, for checks and the race checker);
  * then, 8-byte aligned, the parameter block with zeros where pointers go.
  */
 export const commandLayout = {
@@ -68,7 +69,9 @@ export const commandLayout = {
   paramsBytes: 13,
   triggeredEvent: 14,
   startedEvent: 15,
-  buffers: 16,
+  stream: 16,
+  kernel: 17,
+  buffers: 18,
   bufferWords: 6,
 } as const;
 
@@ -187,8 +190,8 @@ export interface NativeBinding {
   kernelCode(kernel: Handle): string;
   /** Blocks of so many threads, with so much dynamic shared memory, that one processor can hold. */
   kernelOccupancy(kernel: Handle, block: number, sharedBytes: number): number;
-  /** Starts the kernel described by the command block. */
-  launch(stream: Handle, kernel: Handle): void;
+  /** Starts the kernel that the command block names and describes. No arguments: each costs a call more. */
+  launch(): void;
 
   /** The host function `name` with the arguments in the command block. */
   moduleHostFunction(module: Handle, name: string): Handle;

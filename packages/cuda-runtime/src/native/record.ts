@@ -77,6 +77,11 @@ export class NativeRecord {
     return this.#handle;
   }
 
+  /** The same for hot paths: 0 after `release`. */
+  get handle(): Handle {
+    return this.#handle;
+  }
+
   get isReleased(): boolean {
     return this.#handle === 0;
   }

@@ -20,7 +20,7 @@ import { NativeKernel } from '../launch/kernel.js';
 import type { LaunchConfig } from '../launch/launch-config.js';
 import type { NativeCallback } from '../launch/native-callback.js';
 import { Tensor as TensorFactory } from '../memory/tensor.js';
-import type { Handle } from '../native/binding.js';
+import { commandLayout, type Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
@@ -127,8 +127,11 @@ export class NativeStream implements Stream {
   #launch(kernel: NativeKernel, config: LaunchConfig, params: KernelParams): this {
     const handle = this.submit('stream.launch');
     const kernelHandle = kernel.encode(this.device, config, params);
+    const { binding, block } = environment();
+    block.words[commandLayout.stream] = handle;
+    block.words[commandLayout.kernel] = kernelHandle;
     try {
-      environment().binding.launch(handle, kernelHandle);
+      binding.launch();
     } catch (error) {
       throw fromNative(error);
     }

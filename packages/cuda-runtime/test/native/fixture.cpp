@@ -51,7 +51,7 @@ Status Fixture::launch_bytes(Stream& stream, const std::string& kernel,
   Ref<Kernel>& loaded = kernels_[kernel];
   if (!loaded) loaded = module->kernel(kernel);
   LaunchRequest request;
-  request.stream = &stream;
+  request.stream = Ref<Stream>(&stream);
   request.kernel = loaded;
   request.config.flags = flags;
   request.params = params;

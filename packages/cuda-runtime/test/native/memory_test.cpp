@@ -47,7 +47,7 @@ TEST("memory: ranges are checked before anything is submitted") {
   CHECK(number(copy(*stream, {buffer, 0}, {buffer, 0}, 65)) == 1);
   CHECK(number(fill(*stream, {buffer, 64}, 0, 0)) == 0);
   LaunchRequest request;
-  request.stream = stream.get();
+  request.stream = stream;
   request.kernel = fixture.module->kernel("test_fill");
   const uint8_t params[16] = {};
   request.params = params;

@@ -40,14 +40,6 @@ HandleTable& HandleTable::instance() {
   return *table;
 }
 
-HandleTable::Entry* HandleTable::entry(Handle handle) {
-  const uint32_t index = handle & kIndexMask;
-  Page* page = pages_[index >> kPageBits].get();
-  if (page == nullptr) return nullptr;
-  Entry& found = page->entries[index & (kPageSize - 1)];
-  return found.record ? &found : nullptr;
-}
-
 Handle HandleTable::add(Ref<Record> record, uint64_t owner) {
   const uint32_t kind = static_cast<uint32_t>(record->kind());
   Record& added = *record;
@@ -64,15 +56,17 @@ Handle HandleTable::add(Ref<Record> record, uint64_t owner) {
 }
 
 Status HandleTable::find(Handle handle, Kind kind, Ref<Record>& record) {
+  Ref<Record> found;
   {
     LockGuard lock(mutex_);
-    Entry* found = entry(handle);
-    if (found != nullptr && found->record->kind() == kind &&
-        handle >> 28 == static_cast<uint32_t>(kind)) {
-      record = found->record;
-      return {};
-    }
+    found = Ref<Record>(live(handle, kind));
   }
+  if (!found) return unknown(handle, kind);
+  record = std::move(found);
+  return {};
+}
+
+Status HandleTable::unknown(Handle handle, Kind kind) {
   if (handle >> 28 == static_cast<uint32_t>(kind)) {
     return Status::error("CRT_DISPOSED", kInvalidResourceHandle,
                          std::string("the ") + kind_name(kind) + " was disposed",

@@ -30,11 +30,34 @@ class HandleTable {
 
   template <typename T>
   Status get(Handle handle, Ref<T>& typed) {
-    Ref<Record> record;
-    Status status = find(handle, T::kKind, record);
-    if (status.ok()) typed = Ref<T>(static_cast<T*>(record.get()));
-    return status;
+    Ref<T> found;
+    {
+      LockGuard lock(mutex_);
+      found = Ref<T>(static_cast<T*>(live(handle, T::kKind)));
+    }
+    if (!found) return unknown(handle, T::kKind);
+    typed = std::move(found);
+    return {};
   }
+
+  /// Several records under one lock. No reference may be released while it lives.
+  class Lookup {
+   public:
+    Lookup() : table_(instance()), lock_(table_.mutex_) {}
+
+    /// `typed` is null before; T's kind, or another one that is a T.
+    template <typename T>
+    Status get(Handle handle, Ref<T>& typed, Kind kind = T::kKind) {
+      Record* const found = table_.live(handle, kind);
+      if (found == nullptr) return unknown(handle, kind);
+      typed = Ref<T>(static_cast<T*>(found));
+      return {};
+    }
+
+   private:
+    HandleTable& table_;
+    const LockGuard lock_;
+  };
 
  private:
   static constexpr uint32_t kPageBits = 12;
@@ -51,7 +74,20 @@ class HandleTable {
     uint32_t used = 0;
   };
 
-  Entry* entry(Handle handle);
+  Entry* entry(Handle handle) {
+    const uint32_t index = handle & kIndexMask;
+    Page* page = pages_[index >> kPageBits].get();
+    if (page == nullptr) return nullptr;
+    Entry& found = page->entries[index & (kPageSize - 1)];
+    return found.record ? &found : nullptr;
+  }
+  /// The record of a live handle of this kind, or null.
+  Record* live(Handle handle, Kind kind) {
+    if (handle >> 28 != static_cast<uint32_t>(kind)) return nullptr;
+    const Entry* const found = entry(handle);
+    return found != nullptr && found->record->kind() == kind ? found->record.get() : nullptr;
+  }
+  static Status unknown(Handle handle, Kind kind);
   Ref<Record> take(uint32_t index);
 
   Mutex mutex_;

@@ -80,10 +80,11 @@ class InlineVector {
     other.clear();
   }
 
-  alignas(T) unsigned char inline_[N * sizeof(T)];
+  // First, beside the first elements: few objects use all of their room.
   T* heap_ = nullptr;
   size_t size_ = 0;
   size_t capacity_ = N;
+  alignas(T) unsigned char inline_[N * sizeof(T)];
 };
 
 }  // namespace cuda_runtime::core

@@ -17,17 +17,17 @@ Queue::Queue(Device& device, cudaStream_t stream, bool owned)
 void Queue::begin(InFlight entry) {
   watch();
   items_.push_back(std::move(entry));
-  pending_.fetch_add(1, std::memory_order_relaxed);
+  count(1);
 }
 
 void Queue::refused(cudaError_t error, const std::string& what) {
   items_.pop_back();
-  pending_.fetch_sub(1, std::memory_order_relaxed);
+  count(-1);
   throw core::StatusException(device_.fail(error, what));
 }
 
 void Queue::submitted(bool has_mark) {
-  last_submit_ns_ = core::now_ns();
+  ++submissions_;
   if (has_mark) {
     ++open_marks_;
     unmarked_ = 0;
@@ -49,7 +49,7 @@ Ref<Mark> Queue::append_mark(bool timing, Notice* notice, bool is_private) {
   }
   ++open_marks_;
   unmarked_ = 0;
-  if (!is_private) pending_.fetch_add(1, std::memory_order_relaxed);
+  if (!is_private) count(1);
   if (notice != nullptr && notice->sink) mark->add_notice(*notice);
   return mark;
 }
@@ -92,6 +92,15 @@ Ref<Mark> Queue::tail() {
   return append_mark(false, nullptr, true);
 }
 
+// For the waiter: whether nothing was submitted for a while.
+bool Queue::is_quiet() {
+  const int64_t now = core::now_ns();
+  if (seen_submissions_ == submissions_) return now - seen_ns_ > kQuietNs;
+  seen_submissions_ = submissions_;
+  seen_ns_ = now;
+  return false;
+}
+
 bool Queue::reap(Reaped& reaped) {
   if (head_ && !head_->poll()) return true;
   head_ = nullptr;
@@ -109,7 +118,7 @@ bool Queue::reap(Reaped& reaped) {
       const bool is_counted = !item.is_private;
       reaped.push_back(std::move(item));  // may throw, and then the item is still here
       items_.pop_front();
-      if (is_counted) pending_.fetch_sub(1, std::memory_order_relaxed);
+      if (is_counted) count(-1);
     }
     --open_marks_;
   }
@@ -123,7 +132,7 @@ bool Queue::reap(Reaped& reaped) {
     unmarked_ = 0;
   }
   if (!items_.empty()) {
-    if (core::now_ns() - last_submit_ns_ > kQuietNs) add_private_mark();
+    if (is_quiet()) add_private_mark();
     return true;
   }
   watched_ = false;

@@ -63,6 +63,12 @@ class Queue : public core::RefCounted {
 
  private:
   void begin(InFlight entry);
+  // All changes are made with the mutex held; only the reading is done without.
+  void count(int64_t change) {
+    const uint64_t pending = pending_.load(std::memory_order_relaxed);
+    pending_.store(pending + static_cast<uint64_t>(change), std::memory_order_relaxed);
+  }
+  bool is_quiet();
   /// `has_mark`: the entry's own mark follows it.
   void submitted(bool has_mark);
   [[noreturn]] void refused(cudaError_t error, const std::string& what);
@@ -82,7 +88,10 @@ class Queue : public core::RefCounted {
   std::deque<InFlight> items_;
   uint32_t open_marks_ = 0;  // marks in `items_`
   uint32_t unmarked_ = 0;    // items behind the last mark
-  int64_t last_submit_ns_ = 0;
+  // The waiter tells by these whether anything followed; a clock would cost every submission.
+  uint64_t submissions_ = 0;
+  uint64_t seen_submissions_ = 0;  // at its last look that found another number, which was
+  int64_t seen_ns_ = 0;            // then
   bool watched_ = false;
   bool closed_ = false;
   std::atomic<uint64_t> pending_{0};

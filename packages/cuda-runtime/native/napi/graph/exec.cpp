@@ -128,8 +128,11 @@ uint32_t node_of(const Arguments& in) { return in.up_to(1, "node"); }
 Napi::Value set_kernel(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const Ref<Exec> exec = in.record<Exec>(0);
+  core::LaunchRequest request;
+  in.finish(read_node(in.environment().block, request));
+  request.kernel = in.record<core::Kernel>(2);
   Ref<Work> work;
-  in.finish(core::make_kernel(exec->runtime(), read_launch(in, 2), work));
+  in.finish(core::make_kernel(exec->runtime(), request, work));
   in.finish(core::set_work(*exec, node_of(in), std::move(work)));
   return in.undefined();
 }

@@ -24,8 +24,12 @@ Napi::Value add(const Arguments& in, Ref<Work> work, size_t after) {
 
 Napi::Value add_kernel(const Napi::CallbackInfo& info) {
   Arguments in(info);
+  const Ref<Graph> graph = in.record<Graph>(0);
+  core::LaunchRequest request;
+  in.finish(read_node(in.environment().block, request));
+  request.kernel = in.record<core::Kernel>(1);
   Ref<Work> work;
-  in.finish(core::make_kernel(in.record<Graph>(0)->runtime(), read_launch(in, 1), work));
+  in.finish(core::make_kernel(graph->runtime(), request, work));
   return add(in, std::move(work), 2);
 }
 

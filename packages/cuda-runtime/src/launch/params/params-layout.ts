@@ -1,4 +1,4 @@
-import type { DType } from '../dtype.js';
+import type { DType } from '../../dtype.js';
 
 /** C type of a field: `buf` is a pointer into device memory. */
 export type ParamType = 'buf' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CommandBlock } from '../native/command-block.js';
+import { CommandBlock } from '../../native/command-block.js';
 import type { ParamType } from './params-layout.js';
 import { writeScalar } from './scalar.js';
 

@@ -1,5 +1,5 @@
-import type { ParamValue } from '../contract.js';
-import type { CommandBlock } from '../native/command-block.js';
+import type { ParamValue } from '../../contract.js';
+import type { CommandBlock } from '../../native/command-block.js';
 import type { ParamType } from './params-layout.js';
 
 const twoTo32 = 0x1_0000_0000;
@@ -18,19 +18,19 @@ export function writeScalar(
   switch (type) {
     case 'i32':
       if (typeof value !== 'number' || (value | 0) !== value) return false;
-      block.words[byte / 4] = value;
+      block.words[byte >> 2] = value;
       return true;
     case 'u32':
       if (typeof value !== 'number' || value >>> 0 !== value) return false;
-      block.words[byte / 4] = value;
+      block.words[byte >> 2] = value;
       return true;
     case 'f32':
       if (typeof value !== 'number') return false;
-      block.floats[byte / 4] = value;
+      block.floats[byte >> 2] = value;
       return true;
     case 'f64':
       if (typeof value !== 'number') return false;
-      block.doubles[byte / 8] = value;
+      block.doubles[byte >> 3] = value;
       return true;
     case 'i64':
       return writeLong(block, byte, value, true);
@@ -48,15 +48,21 @@ function writeLong(
   value: ParamValue | undefined,
   isSigned: boolean,
 ): boolean {
+  const word = byte >> 2;
   if (typeof value === 'number') {
+    if (value >>> 0 === value) {
+      block.words[word] = value;
+      block.words[word + 1] = 0;
+      return true;
+    }
     if (!Number.isSafeInteger(value) || (value < 0 && !isSigned)) return false;
-    block.words[byte / 4] = value;
-    block.words[byte / 4 + 1] = Math.floor(value / twoTo32);
+    block.words[word] = value;
+    block.words[word + 1] = Math.floor(value / twoTo32);
     return true;
   }
   if (typeof value !== 'bigint') return false;
   const wrapped = isSigned ? BigInt.asIntN(64, value) : BigInt.asUintN(64, value);
   if (wrapped !== value) return false;
-  block.longs[byte / 8] = value;
+  block.longs[byte >> 3] = value;
   return true;
 }
