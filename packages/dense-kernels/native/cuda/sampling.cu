@@ -8,32 +8,6 @@
 namespace dense_kernels::cuda {
 namespace {
 
-struct FactsScratch {
-  LargestScratch extremes;
-  double sums[kWarp];
-};
-
-__device__ inline void find_part_facts(const SamplingRow& row, int part,
-                                       const float (&logit)[kOwnIds], FactsScratch& scratch) {
-  PartFacts facts{0.0, minus_infinity(), 0x7fffffff, -minus_infinity(), 0};
-#pragma unroll
-  for (int i = 0; i < kOwnIds; ++i) {
-    keep_larger(facts.largest, facts.id, logit[i], first_own_id(part) + i);
-    if (logit[i] > minus_infinity()) facts.smallest = fminf(facts.smallest, logit[i]);
-  }
-  block_extremes(facts.largest, facts.id, facts.smallest, scratch.extremes);
-  double sum = 0.0;
-  if (facts.largest > minus_infinity()) {
-    sum = static_cast<double>(
-        (expf(logit[0] - facts.largest) + expf(logit[1] - facts.largest)) +
-        (expf(logit[2] - facts.largest) + expf(logit[3] - facts.largest)));
-  }
-  facts.sum = block_sum(sum, scratch.sums);
-  if (threadIdx.x != 0) return;
-  row.memory.facts[part] = facts;
-  row.memory.part_sums[part] = 0;
-}
-
 // For the counters of the later launches. By the first block of the row.
 __device__ inline void clear_row(const RowMemory& memory) {
   memory.bin_weights[threadIdx.x] = 0;
@@ -46,42 +20,17 @@ __device__ inline void clear_row(const RowMemory& memory) {
   }
 }
 
-struct Extremes {
-  float largest;
-  int32_t id;
-  float smallest;
-};
-
-__device__ inline Extremes join_extremes(const SamplingRow& row, FactsScratch& scratch) {
-  Extremes all{minus_infinity(), 0x7fffffff, -minus_infinity()};
-  for (int part = threadIdx.x; part < row.parts; part += kPartThreads) {
-    const PartFacts& facts = row.memory.facts[part];
-    keep_larger(all.largest, all.id, facts.largest, facts.id);
-    all.smallest = fminf(all.smallest, facts.smallest);
-  }
-  block_extremes(all.largest, all.id, all.smallest, scratch.extremes);
-  return all;
-}
-
 // By the first block of the row: its state for the third launch, and greedy and padding rows.
 __device__ inline void finish_facts(const SamplingParams& p, const SamplingRow& row,
                                     const Extremes& all, FactsScratch& scratch) {
-  double sum = 0.0;
-  const bool is_usable = all.largest > minus_infinity();
-  for (int part = threadIdx.x; part < row.parts; part += kPartThreads) {
-    const PartFacts& facts = row.memory.facts[part];
-    if (facts.largest > minus_infinity()) {
-      sum += facts.sum * static_cast<double>(expf(facts.largest - all.largest));
-    }
-  }
-  sum = block_sum(sum, scratch.sums);
+  const RowFacts facts = join_sums(row.memory.facts, row.parts, all, scratch);
   if (threadIdx.x != 0) return;
-  const RowFacts facts{all.largest, is_usable ? all.id : 0, is_usable ? log(sum) : 0.0};
   RowState& state = *row.memory.state;
   state.log_sum = facts.log_sum;
   state.largest = facts.largest;
   state.id = facts.id;
   state.smallest = all.smallest;
+  const bool is_usable = facts.largest > minus_infinity();
   if (!row.is_sampled || !is_usable) write_row(p, row, facts.id, facts);
 }
 
@@ -201,7 +150,10 @@ extern "C" __global__ void __launch_bounds__(512, 3)
   if (is_padding(p, row)) return;
   if (blockIdx.x == 0) clear_row(row.memory);
   for_own_parts(row, [&](int part, const float(&logit)[kOwnIds]) {
-    find_part_facts(row, part, logit, scratch);
+    const PartFacts facts = find_part_facts(part, logit, scratch);
+    if (threadIdx.x != 0) return;
+    row.memory.facts[part] = facts;
+    row.memory.part_sums[part] = 0;
   });
 }
 
@@ -219,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(512, 3)
     return;
   }
   if (!row.is_sampled && blockIdx.x > 0) return;
-  const Extremes all = join_extremes(row, facts_scratch);
+  const Extremes all = join_extremes(row.memory.facts, row.parts, facts_scratch);
   if (blockIdx.x == 0) finish_facts(p, row, all, facts_scratch);
   if (!row.is_sampled || !(all.largest > minus_infinity())) return;
   const BinScale scale = bin_scale(row, all.largest, all.smallest);

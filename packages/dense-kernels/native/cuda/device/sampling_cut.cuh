@@ -18,25 +18,6 @@ struct CutScratch {
   bool is_last;
 };
 
-// `count` is a power of two.
-__device__ inline void sort_descending(Rank* list, int count) {
-  for (int run = 2; run <= count; run *= 2) {
-    for (int stride = run / 2; stride > 0; stride /= 2) {
-      __syncthreads();
-      for (int pair = threadIdx.x; pair < count / 2; pair += kPartThreads) {
-        const int low = 2 * pair - (pair & (stride - 1));
-        const Rank a = list[low];
-        const Rank b = list[low + stride];
-        if ((a < b) == ((low & run) == 0)) {
-          list[low] = b;
-          list[low + stride] = a;
-        }
-      }
-    }
-  }
-  __syncthreads();
-}
-
 __device__ __forceinline__ Measure measure_of_rank(const SamplingRow& row, float largest,
                                                    Rank rank) {
   return fixed_point(row, weigh(row, largest, logit_of(rank)));
@@ -171,8 +152,8 @@ __device__ inline Rank bisect(const SamplingRow& row, float largest, Measure tar
 }
 
 // For rows of which thousands of ids lie where the cut does: ties, and clusters far below the best.
-// Writes the sums of all parts.
-__device__ __noinline__ Rank cut_by_search(const SamplingRow& row, float largest, CutScratch& scratch) {
+// Writes the sums of all parts. A copy of the row, so that no caller needs its own in memory.
+__device__ __noinline__ Rank cut_by_search(SamplingRow row, float largest, CutScratch& scratch) {
   Rank cut = 0;
   Measure total = scratch.bins.weight_before[kWeightBins];
   if (scratch.bins.bin_k >= 0) {

@@ -1,5 +1,5 @@
-// One row of sampling as its three launches see it: parts of 2048 ids, a block of 512 threads a part,
-// and the scratch memory through which the launches hand on what they found.
+// One row of sampling as its three launches see it, and the scratch memory through which they hand on
+// what they found.
 //
 // Sums of weights are sums of integers: a weight w <= 1 counts as floor(w * 2^shift), `shift` at most 41
 // and so that the whole vocabulary fits 62 bits. So they are exact, and the same in any order. An id
@@ -8,40 +8,14 @@
 #define DENSE_KERNELS_CUDA_SAMPLING_ROW_CUH
 
 #include "dense_kernels/sampling.h"
-#include "select.cuh"
+#include "parts.cuh"
 
 namespace dense_kernels::cuda {
 namespace {
 
-constexpr int kPartThreads = 512;
-constexpr int kPartWarps = kPartThreads / kWarp;
-constexpr int kOwnIds = 4;  // neighbouring ids of a thread
-constexpr int kPart = kPartThreads * kOwnIds;
 constexpr int kWeightBins = kPartThreads;  // a bin a thread
 constexpr int kMostListed = 4096;
 constexpr int kWeightBits = 41;
-
-// An id in the order of selection: the larger logit first, of equal ones the lower id. No two tie.
-using Rank = unsigned long long;
-
-__device__ __forceinline__ Rank rank_of(float logit, int32_t id) {
-  return static_cast<Rank>(ordered_bits(logit)) << 32 | static_cast<uint32_t>(~id);
-}
-__device__ __forceinline__ int32_t id_of(Rank rank) {
-  return static_cast<int32_t>(~static_cast<uint32_t>(rank));
-}
-__device__ __forceinline__ float logit_of(Rank rank) {
-  const uint32_t key = static_cast<uint32_t>(rank >> 32);
-  return __uint_as_float(key & 0x80000000u ? key ^ 0x80000000u : ~key);
-}
-
-struct PartFacts {
-  double sum;  // of exp(logit - largest)
-  float largest;
-  int32_t id;  // the lowest with that logit
-  float smallest;  // of those that are not -inf
-  int32_t unused;
-};
 
 // What the second launch knows of a row, and what the blocks of the third count.
 struct RowState {
@@ -55,7 +29,7 @@ struct RowState {
   uint32_t most_key;
   uint32_t unused[5];
 };
-static_assert(sizeof(PartFacts) == 24 && sizeof(RowState) == 56);
+static_assert(sizeof(RowState) == 56);
 
 // Scratch memory of a row; its size is in src/sampling.plan.ts.
 struct RowMemory {
@@ -89,7 +63,7 @@ __device__ inline SamplingRow open_row(const SamplingParams& p) {
   row.index = at;
   row.logits = static_cast<const float*>(p.logits) + at * p.logits_stride;
   row.vocab = p.vocab;
-  row.parts = (p.vocab - 1) / kPart + 1;
+  row.parts = parts_of(p.vocab);
   row.is_aligned = is_aligned(row.logits);
   row.temperature = static_cast<const float*>(p.temperature)[at];
   row.is_sampled = static_cast<const int32_t*>(p.positions)[at] >= 0 && row.temperature > 0.0f;
@@ -115,10 +89,6 @@ __device__ inline SamplingRow open_row(const SamplingParams& p) {
 
 __device__ __forceinline__ bool has_filter(const SamplingRow& row) {
   return row.top_k > 0 || row.top_p < 1.0f;
-}
-
-__device__ __forceinline__ int first_own_id(int part) {
-  return part * kPart + static_cast<int>(threadIdx.x) * kOwnIds;
 }
 
 __device__ __forceinline__ void load_own(const SamplingRow& row, int part, float (&value)[kOwnIds]) {
@@ -157,43 +127,6 @@ __device__ __forceinline__ void add_to_part(const SamplingRow& row, int part, Me
   if (!__any_sync(kAllLanes, sum > 0)) return;
   sum = warp_sum(sum);
   if (lane_id() == 0) atomicAdd(&row.memory.part_sums[part], sum);
-}
-
-// Sum of `value` over the threads before this one; `total` over all. Every warp adds up the warps.
-__device__ inline Measure part_scan(Measure value, Measure* warp_sums, Measure& total) {
-  const Measure inclusive = warp_scan(value);
-  __syncthreads();  // the last user of warp_sums is done
-  if (lane_id() == kWarp - 1) warp_sums[warp_id()] = inclusive;
-  __syncthreads();
-  const Measure warps = warp_scan(lane_id() < kPartWarps ? warp_sums[lane_id()] : 0);
-  total = __shfl_sync(kAllLanes, warps, kWarp - 1);
-  const Measure before = __shfl_sync(kAllLanes, warps, (warp_id() + kWarp - 1) % kWarp);
-  return (warp_id() == 0 ? 0 : before) + inclusive - value;
-}
-
-struct LargestScratch {
-  float largest[kPartWarps];
-  int32_t id[kPartWarps];
-  float smallest[kPartWarps];
-};
-
-// The block's largest with the lowest id, and smallest, in every thread.
-__device__ inline void block_extremes(float& largest, int32_t& id, float& smallest,
-                                      LargestScratch& scratch) {
-  warp_keep_larger(largest, id);
-  smallest = -warp_max(-smallest);
-  __syncthreads();  // the last user of scratch is done
-  if (lane_id() == 0) {
-    scratch.largest[warp_id()] = largest;
-    scratch.id[warp_id()] = id;
-    scratch.smallest[warp_id()] = smallest;
-  }
-  __syncthreads();
-  const int warp = lane_id() % kPartWarps;
-  largest = scratch.largest[warp];
-  id = scratch.id[warp];
-  smallest = -warp_max(-scratch.smallest[warp]);
-  warp_keep_larger(largest, id);
 }
 
 }  // namespace
