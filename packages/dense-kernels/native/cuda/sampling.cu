@@ -1,8 +1,9 @@
-// Sampling on CUDA: three launches, each with blocks over the parts of a row (x) and over rows (y). The
-// first finds the largest logit and the sum of each part. The second joins them; greedy rows end here;
-// the others get the weight of each part or, with top-k or top-p, count and weight of bins. The third
-// lists the ids of the bins where the cut lies; the last block of a row to end makes the cut and draws.
-// Nothing that is written depends on how many blocks there are. Bound by three reads of the logits.
+// Sampling on CUDA: three launches, each with blocks over the parts of a row (x) and over rows (y).
+// The first finds the largest logit and the sum of each part. The second joins them; greedy rows
+// end here; the others get the weight of each part or, with top-k or top-p, count and weight of
+// bins. The third lists the ids of the bins where the cut lies; the last block of a row to end
+// makes the cut and draws. Nothing that is written depends on how many blocks there are. Bound by
+// three reads of the logits.
 #include "device/sampling_draw.cuh"
 
 namespace dense_kernels::cuda {
@@ -51,12 +52,14 @@ __device__ inline void weigh_part(const SamplingRow& row, float largest, int par
 }
 
 // Ranks of a warp to the list of the row, in any order; `count` of this thread.
-__device__ inline void list_ranks(const RowMemory& memory, const Rank (&ranks)[kOwnIds], int count) {
+__device__ inline void list_ranks(const RowMemory& memory, const Rank (&ranks)[kOwnIds],
+                                  int count) {
   if (!__any_sync(kAllLanes, count > 0)) return;
   const Measure until = warp_scan(static_cast<Measure>(count));
   uint32_t begin = 0;
-  if (lane_id() == kWarp - 1) begin = atomicAdd(&memory.state->listed, static_cast<uint32_t>(until));
-  begin = __shfl_sync(kAllLanes, begin, kWarp - 1) + static_cast<uint32_t>(until) - count;
+  const uint32_t last = static_cast<uint32_t>(until);
+  if (lane_id() == kWarp - 1) begin = atomicAdd(&memory.state->listed, last);
+  begin = __shfl_sync(kAllLanes, begin, kWarp - 1) + last - count;
 #pragma unroll
   for (int i = 0; i < kOwnIds; ++i) {
     if (ranks[i] != 0) memory.list[begin++] = ranks[i];
@@ -64,7 +67,8 @@ __device__ inline void list_ranks(const RowMemory& memory, const Rank (&ranks)[k
 }
 
 // Where the ranks are too many for the list, their smallest and largest key are kept.
-__device__ inline void bound_keys(const RowMemory& memory, const Rank (&ranks)[kOwnIds], int count) {
+__device__ inline void bound_keys(const RowMemory& memory, const Rank (&ranks)[kOwnIds],
+                                  int count) {
   if (!__any_sync(kAllLanes, count > 0)) return;
   uint32_t least = 0xffffffffu;
   uint32_t most = 0;

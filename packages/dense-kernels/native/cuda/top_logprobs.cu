@@ -1,6 +1,6 @@
-// Top logprobs on CUDA: two launches, the first with blocks over the parts of a row (x) and over rows
-// (y), the second with a block a row. The first finds the largest logit and the sum of each part, and
-// sorts it for the best it has; the second joins the parts and merges their best.
+// Top logprobs on CUDA: two launches, the first with blocks over the parts of a row (x) and over
+// rows (y), the second with a block a row. The first finds the largest logit and the sum of each
+// part, and sorts it for the best it has; the second joins the parts and merges their best.
 #include "dense_kernels/top_logprobs.h"
 #include "device/parts.cuh"
 

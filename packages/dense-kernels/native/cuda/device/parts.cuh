@@ -1,5 +1,6 @@
-// A row of logits cut into parts of 2048 ids, whatever the batch: a block of 512 threads works on one
-// part at a time, four neighbouring ids a thread. What the parts give is joined in a fixed order.
+// A row of logits cut into parts of 2048 ids, whatever the batch: a block of 512 threads works on
+// one part at a time, four neighbouring ids a thread. What the parts give is joined in a fixed
+// order.
 #ifndef DENSE_KERNELS_CUDA_PARTS_CUH
 #define DENSE_KERNELS_CUDA_PARTS_CUH
 

@@ -1,5 +1,5 @@
-// Count and weight of a row's ids by how far they are below the largest logit, in 512 bins; and which
-// bins hold the last ids that top-k and top-p keep.
+// Count and weight of a row's ids by how far they are below the largest logit, in 512 bins; and
+// which bins hold the last ids that top-k and top-p keep.
 #ifndef DENSE_KERNELS_CUDA_SAMPLING_BINS_CUH
 #define DENSE_KERNELS_CUDA_SAMPLING_BINS_CUH
 
@@ -73,8 +73,8 @@ __device__ __forceinline__ Measure target_of(const SamplingRow& row, Measure tot
   return target > 0 ? target : 1;  // the best always stays
 }
 
-// Weight and count reach a target in exactly one bin. Top-p takes a share of what top-k leaves, which
-// lies between the sums before and after the bin of top-k: so its bin is first to last.
+// Weight and count reach a target in exactly one bin. Top-p takes a share of what top-k leaves,
+// which lies between the sums before and after the bin of top-k: so its bin is first to last.
 __device__ inline void find_cut_bins(const SamplingRow& row, BinCut& cut) {
   const int bin = threadIdx.x;
   Measure weights;

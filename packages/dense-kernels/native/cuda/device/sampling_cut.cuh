@@ -1,5 +1,5 @@
-// The rank of the last id that top-k and top-p keep: from the sorted list of the ids in the bins where
-// it lies, or, if those are too many, by bisection over the whole row.
+// The rank of the last id that top-k and top-p keep: from the sorted list of the ids in the bins
+// where it lies, or, if those are too many, by bisection over the whole row.
 #ifndef DENSE_KERNELS_CUDA_SAMPLING_CUT_CUH
 #define DENSE_KERNELS_CUDA_SAMPLING_CUT_CUH
 
@@ -42,7 +42,8 @@ __device__ inline int count_below(const SamplingRow& row, float largest, int cou
   return static_cast<int>(block_sum(kept, scratch.sums));
 }
 
-// From the list, which has `count` ranks in memory. Adds those that stay to the sums of their parts.
+// From the list, which has `count` ranks in memory. Adds those that stay to the sums of their
+// parts.
 __device__ inline Rank cut_by_list(const SamplingRow& row, float largest, int count,
                                    CutScratch& scratch) {
   if (count == 0) return 0;
@@ -129,7 +130,8 @@ __device__ __noinline__ Rank find_tie(const SamplingRow& row, uint32_t key, Meas
   return 0;
 }
 
-// The first rank up to which count or weight reach `target`. Its key lies between those in the state.
+// The first rank up to which count or weight reach `target`. Its key lies between those in the
+// state.
 template <bool kByWeight>
 __device__ inline Rank bisect(const SamplingRow& row, float largest, Measure target,
                                     CutScratch& scratch) {

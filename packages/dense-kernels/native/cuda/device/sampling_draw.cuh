@@ -1,5 +1,5 @@
-// The draw: of the ids that may be drawn, the first whose running weight exceeds a share of the sum.
-// Sums of the parts are there, so only the part that holds the id is read.
+// The draw: of the ids that may be drawn, the first whose running weight exceeds a share of the
+// sum. Sums of the parts are there, so only the part that holds the id is read.
 #ifndef DENSE_KERNELS_CUDA_SAMPLING_DRAW_CUH
 #define DENSE_KERNELS_CUDA_SAMPLING_DRAW_CUH
 
@@ -16,7 +16,8 @@ __device__ inline void write_row(const SamplingParams& p, const SamplingRow& row
   static_cast<float*>(p.logprobs)[row.index] = log_probability(row.logits[id], facts);
 }
 
-// The part with the place `target`, and the weight before it, to scratch. `target` is below the sum.
+// The part with the place `target`, and the weight before it, to scratch. `target` is below the
+// sum.
 __device__ inline void find_part(const SamplingRow& row, Measure target, CutScratch& scratch) {
   Measure running = 0;
   for (int tile = 0; tile < row.parts; tile += kPartThreads) {

@@ -1,9 +1,9 @@
-// One row of sampling as its three launches see it, and the scratch memory through which they hand on
-// what they found.
+// One row of sampling as its three launches see it, and the scratch memory through which they hand
+// on what they found.
 //
-// Sums of weights are sums of integers: a weight w <= 1 counts as floor(w * 2^shift), `shift` at most 41
-// and so that the whole vocabulary fits 62 bits. So they are exact, and the same in any order. An id
-// whose weight is below 2^-shift is impossible.
+// Sums of weights are sums of integers: a weight w <= 1 counts as floor(w * 2^shift), `shift` at
+// most 41 and so that the whole vocabulary fits 62 bits. So they are exact, and the same in any
+// order. An id whose weight is below 2^-shift is impossible.
 #ifndef DENSE_KERNELS_CUDA_SAMPLING_ROW_CUH
 #define DENSE_KERNELS_CUDA_SAMPLING_ROW_CUH
 
@@ -91,13 +91,14 @@ __device__ __forceinline__ bool has_filter(const SamplingRow& row) {
   return row.top_k > 0 || row.top_p < 1.0f;
 }
 
-__device__ __forceinline__ void load_own(const SamplingRow& row, int part, float (&value)[kOwnIds]) {
+__device__ __forceinline__ void load_own(const SamplingRow& row, int part,
+                                         float (&value)[kOwnIds]) {
   load_logits(row.logits, int64_t{part} * kPart + threadIdx.x * kOwnIds, row.vocab, row.is_aligned,
               value);
 }
 
-// visit(part, logits of this thread) for the parts of this block, each read while the one before it is
-// worked on.
+// visit(part, logits of this thread) for the parts of this block, each read while the one before it
+// is worked on.
 template <typename Visit>
 __device__ __forceinline__ void for_own_parts(const SamplingRow& row, const Visit& visit) {
   float logit[kOwnIds];

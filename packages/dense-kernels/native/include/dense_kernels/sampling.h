@@ -19,7 +19,7 @@ typedef struct SamplingParams {
   const void* positions;   /* r i32 [rows] counter of the generator; negative = padding row */
   void* ids;               /* w i32 [rows] -1 for a padding row */
   void* logprobs;          /* w f32 [rows] log-softmax of the untempered logits at the id */
-  void* workspace;         /* w u8 [bytes] scratch: CPU i32 ids and f32 weights a slot, CUDA see plan */
+  void* workspace;         /* w u8 [bytes] scratch: on the CPU ids, then weights, a slot; CUDA: plan */
   int64_t logits_stride;   /* elements from one row of logits to the next */
   int32_t rows;            /* rows */
   int32_t vocab;           /* columns */
