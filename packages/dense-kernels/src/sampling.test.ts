@@ -18,23 +18,58 @@ function makeInput(rows: number, vocab: number, changed: Record<string, Tensor> 
   };
 }
 
-test('gives scratch to as many rows as the device works on at once', () => {
-  expect(planSampling({ rows: 256, vocab: 1000 }, limits)).toMatchObject({
+test('gives scratch on the CPU to as many rows as it works on at once', () => {
+  const cpu = { ...limits, cpuLevel: 'avx2' };
+  expect(planSampling({ rows: 256, vocab: 1000 }, cpu)).toEqual({
+    launches: [{ kernel: 'sampling', config: { grid: [4], block: [1] }, firstRow: 0 }],
     slots: 4,
     workspaceBytes: 32_000,
-    config: { grid: [4] },
   });
-  expect(planSampling({ rows: 2, vocab: 1000 }, limits).slots).toBe(2);
+  expect(planSampling({ rows: 2, vocab: 1000 }, cpu).slots).toBe(2);
+});
+
+const h200 = { ...limits, processors: 132 };
+
+test.each([
+  { rows: 1, vocab: 200_064, grids: [98, 98, 98] },
+  { rows: 1, vocab: 2048, grids: [1, 1, 1] },
+  { rows: 64, vocab: 200_064, grids: [6, 6, 4] },
+  { rows: 1000, vocab: 200_064, grids: [1, 1, 1] },
+])('splits $rows rows of $vocab ids over $grids blocks each', ({ rows, vocab, grids }) => {
+  const { launches, workspaceBytes } = planSampling({ rows, vocab }, h200);
+  expect(launches.map(({ kernel }) => kernel)).toEqual([
+    'sampling_facts',
+    'sampling_weights',
+    'sampling',
+  ]);
+  expect(launches.map(({ config }) => config.grid)).toEqual(grids.map((blocks) => [blocks, rows]));
+  expect(workspaceBytes).toBe(rows * (38_968 + 32 * Math.ceil(vocab / 2048)));
+});
+
+test('lets batches above 1024 rows take turns with the scratch', () => {
+  const { launches, slots } = planSampling({ rows: 2500, vocab: 24 }, h200);
+  expect(slots).toBe(1024);
+  const turns = launches.filter(({ kernel }) => kernel === 'sampling');
+  expect(turns.map(({ firstRow, config }) => [firstRow, config.grid])).toEqual([
+    [0, [1, 1024]],
+    [1024, [1, 1024]],
+    [2048, [1, 452]],
+  ]);
 });
 
 test('launches with every row array and the scratch of the plan', async () => {
   const { stream, launches } = await fakeStream();
   const result = sample(makeInput(6, 50), { stream });
   expect([result.ids.dtype, result.logprobs.dtype]).toEqual(['i32', 'f32']);
-  expect(launches[0]).toMatchObject({
-    kernel: 'sampling',
-    params: { rows: 6, vocab: 50, slots: 4, logits_stride: 50, workspace: { shape: [1600] } },
-  });
+  expect(launches.map(({ kernel }) => kernel)).toEqual([
+    'sampling_facts',
+    'sampling_weights',
+    'sampling',
+  ]);
+  const params = { rows: 6, vocab: 50, slots: 6, first_row: 0, logits_stride: 50 };
+  for (const launch of launches) {
+    expect(launch.params).toMatchObject({ ...params, workspace: { shape: [234_000] } });
+  }
 });
 
 test('launches nothing for no rows, but still checks', async () => {

@@ -60,22 +60,25 @@ export function sample(input: SampleInput, options: SampleOptions): SampleResult
   if (rows === 0) return result;
   const plan = planSampling({ rows, vocab }, stream.device.limits);
   withScratchBytes(allocator, plan.workspaceBytes, 'sample scratch', (workspace) => {
-    stream.launch(denseKernel(stream, plan.kernel), plan.config, {
-      logits: input.logits,
-      temperature: input.temperature,
-      top_k: input.topK,
-      top_p: input.topP,
-      min_p: input.minP,
-      seeds: input.seeds,
-      positions: input.positions,
-      ids: result.ids,
-      logprobs: result.logprobs,
-      workspace,
-      logits_stride: input.logits.strides[0] ?? vocab,
-      rows,
-      vocab,
-      slots: plan.slots,
-    });
+    for (const { kernel, config, firstRow } of plan.launches) {
+      stream.launch(denseKernel(stream, kernel), config, {
+        logits: input.logits,
+        temperature: input.temperature,
+        top_k: input.topK,
+        top_p: input.topP,
+        min_p: input.minP,
+        seeds: input.seeds,
+        positions: input.positions,
+        ids: result.ids,
+        logprobs: result.logprobs,
+        workspace,
+        logits_stride: input.logits.strides[0] ?? vocab,
+        rows,
+        vocab,
+        slots: plan.slots,
+        first_row: firstRow,
+      });
+    }
   });
   return result;
 }

@@ -1,13 +1,56 @@
 import { expect, test } from 'vitest';
-import { fakeStream, fakeTensor } from '../test/makers/fake-stream.js';
+import { fakeStream, fakeTensor, limits } from '../test/makers/fake-stream.js';
 import { topLogprobs } from './top-logprobs.js';
 import { planTopLogprobs } from './top-logprobs.plan.js';
 
 const logits = fakeTensor([6, 50], 'f32');
 const ids = fakeTensor([6], 'i32');
 
-test('takes a block a row', () => {
-  expect(planTopLogprobs({ rows: 6 }).config.grid).toEqual([6]);
+test('takes a launch without scratch on the CPU', () => {
+  const shape = { rows: 6, vocab: 50, count: 20 };
+  expect(planTopLogprobs(shape, { ...limits, cpuLevel: 'avx2' })).toEqual({
+    launches: [{ kernel: 'top_logprobs', config: { grid: [6], block: [1] }, firstRow: 0 }],
+    workspaceBytes: 0,
+  });
+});
+
+test.each([
+  {
+    rows: 1,
+    vocab: 200_064,
+    grids: [
+      [98, 1],
+      [1, 1],
+    ],
+    bytes: 98 * 184,
+  },
+  {
+    rows: 64,
+    vocab: 200_064,
+    grids: [
+      [4, 64],
+      [1, 64],
+    ],
+    bytes: 64 * 98 * 184,
+  },
+  {
+    rows: 257,
+    vocab: 50,
+    grids: [
+      [1, 256],
+      [1, 256],
+      [1, 1],
+      [1, 1],
+    ],
+    bytes: 256 * 184,
+  },
+])('splits $rows rows of $vocab ids into parts on CUDA', ({ rows, vocab, grids, bytes }) => {
+  const plan = planTopLogprobs({ rows, vocab, count: 20 }, { ...limits, processors: 132 });
+  expect(plan.launches.map(({ config }) => config.grid)).toEqual(grids);
+  expect(plan.launches.map(({ firstRow }) => firstRow)).toEqual(
+    [0, 0, 256, 256].slice(0, grids.length),
+  );
+  expect(plan.workspaceBytes).toBe(bytes);
 });
 
 test('returns the chosen and the best, or the chosen alone', async () => {
@@ -15,7 +58,7 @@ test('returns the chosen and the best, or the chosen alone', async () => {
   const best = topLogprobs({ logits, ids, count: 20 }, { stream });
   expect([best.chosen.shape, best.ids.shape, best.logprobs.shape]).toEqual([[6], [6, 20], [6, 20]]);
   topLogprobs({ logits, ids, count: 0 }, { stream });
-  expect(launches[1]?.params).toMatchObject({ count: 0, best_ids: null, best_logprobs: null });
+  expect(launches.at(-1)?.params).toMatchObject({ count: 0, best_ids: null, best_logprobs: null });
 });
 
 test('launches nothing for no rows', async () => {

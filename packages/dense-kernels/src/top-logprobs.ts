@@ -1,4 +1,9 @@
-import type { OperationOptions, Stream, Tensor } from '@altstream/cuda-runtime';
+import {
+  type OperationOptions,
+  type Stream,
+  type Tensor,
+  withScratchBytes,
+} from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
@@ -44,7 +49,7 @@ export function topLogprobs(
   options: TopLogprobsOptions,
 ): TopLogprobsResult {
   const { logits, ids, count } = input;
-  const { stream } = options;
+  const { stream, allocator = stream } = options;
   const { rows, vocab } = checkTopLogprobs(input, stream);
   const place = (name: keyof TopLogprobsResult, shape: readonly number[], dtype: 'f32' | 'i32') =>
     outputTensor('topLogprobs', `out.${name}`, options.out?.[name], { shape, dtype }, options);
@@ -54,18 +59,26 @@ export function topLogprobs(
     logprobs: place('logprobs', [rows, count], 'f32'),
   };
   if (rows === 0) return result;
-  const plan = planTopLogprobs({ rows });
-  stream.launch(denseKernel(stream, plan.kernel), plan.config, {
-    logits,
-    ids,
-    chosen: result.chosen,
-    best_ids: count > 0 ? result.ids : null,
-    best_logprobs: count > 0 ? result.logprobs : null,
-    logits_stride: logits.strides[0] ?? vocab,
-    rows,
-    vocab,
-    count,
-  });
+  const plan = planTopLogprobs({ rows, vocab, count }, stream.device.limits);
+  const launch = (workspace: Tensor | null) => {
+    for (const { kernel, config, firstRow } of plan.launches) {
+      stream.launch(denseKernel(stream, kernel), config, {
+        logits,
+        ids,
+        chosen: result.chosen,
+        best_ids: count > 0 ? result.ids : null,
+        best_logprobs: count > 0 ? result.logprobs : null,
+        workspace,
+        logits_stride: logits.strides[0] ?? vocab,
+        rows,
+        vocab,
+        count,
+        first_row: firstRow,
+      });
+    }
+  };
+  if (plan.workspaceBytes === 0) launch(null);
+  else withScratchBytes(allocator, plan.workspaceBytes, 'topLogprobs scratch', launch);
   return result;
 }
 

@@ -3,11 +3,11 @@ import { expect } from 'vitest';
 import { loadDenseKernels, sample } from '../src/index.js';
 import { type SamplingCase, samplingCases } from './cases/sampling.js';
 import { freshSeed, seedNote } from './makers/fresh-seed.js';
+import { rightIds } from './makers/right-ids.js';
 import { differsFromEarlierLevel } from './makers/same-bits.js';
 import { type HostRow, makeRows, uploadRows } from './makers/sampling.js';
-import { cdfShift, logprobAbsolute } from './makers/tolerance.js';
-import { referenceUnit } from './reference/philox.js';
-import { referenceDistribution, referenceDraw, referenceLogprob } from './reference/sampling.js';
+import { logprobAbsolute } from './makers/tolerance.js';
+import { referenceLogprob } from './reference/sampling.js';
 
 describeEachBackend('sample', samplingCases, async ({ stream, runtime, device }, testCase) => {
   await loadDenseKernels(runtime);
@@ -40,22 +40,4 @@ function rowsOf(testCase: SamplingCase): ExpectedRow[] {
     made.set(testCase, rows);
   }
   return rows;
-}
-
-// The id of the reference. Where the random number or top-p lies within `cdfShift` of a border, the
-// ids on its other side are right too, if a filter did not remove them.
-function rightIds({ logits, settings, seed, position }: HostRow): (id: number) => boolean {
-  const unit = referenceUnit(seed, position);
-  const topPs = settings.topP < 1 ? [-cdfShift, 0, cdfShift] : [0];
-  const ranges = topPs.map((shift) => {
-    const shifted = { ...settings, topP: settings.topP + shift };
-    const probabilities = referenceDistribution(logits, shifted);
-    const first = referenceDraw(probabilities, unit - cdfShift);
-    const last = referenceDraw(probabilities, unit + cdfShift);
-    return { probabilities, first, last };
-  });
-  return (id) =>
-    ranges.some(
-      ({ probabilities, first, last }) => id >= first && id <= last && (probabilities[id] ?? 0) > 0,
-    );
 }

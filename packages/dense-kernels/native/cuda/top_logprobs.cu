@@ -1,117 +1,117 @@
-// Top logprobs on CUDA: a block of 1024 threads a row. One pass for the largest logit and the log of
-// the sum, three for a radix select of the count-th best, one that gathers the best in ascending
-// order of id; then each finds its place by counting those before it. Bound by what one
-// multiprocessor reads from L2.
+// Top logprobs on CUDA: two launches, the first with blocks over the parts of a row (x) and over
+// rows (y), the second with a block a row. The first finds the largest logit and the sum of each
+// part, and sorts it for the best it has; the second joins the parts and merges their best.
 #include "dense_kernels/top_logprobs.h"
-#include "device/select.cuh"
+#include "device/parts.cuh"
 
 namespace dense_kernels::cuda {
 namespace {
 
-constexpr int kMost = 256;  // best ids a row; top-logprobs.ts refuses more
+constexpr int kMerged = 2 * kPart;  // ranks that the second launch sorts at once
 
-struct BestScratch {
-  int32_t ids[kMost];
-  uint32_t keys[kMost];
-};
-
-struct Scratch {
-  RowScratch row;
-  SelectScratch select;
-  BestScratch best;
-};
-
-// Items for select: the vocabulary, each id measures 1.
-struct VocabularyItems {
+struct TopRow {
   const float* logits;
-  __device__ uint32_t key(int64_t i) const { return ordered_bits(logits[i]); }
-  __device__ Measure measure(int64_t) const { return 1; }
+  int64_t index;
+  int parts;
+  int32_t chosen;     // id asked for
+  bool is_padding;
+  PartFacts* facts;   // [parts]
+  Rank* best;         // [parts, own] of each part, descending; 0 behind its last
+  int own;            // a part's share of the best, at most kPart
 };
 
-// Where the results of one row go.
-struct BestOut {
-  int32_t* ids;
-  float* logprobs;
-};
+// `blockIdx.y` counts the rows of a launch. The size of the scratch is in src/top-logprobs.plan.ts.
+__device__ inline TopRow open_row(const TopLogprobsParams& p) {
+  TopRow row;
+  row.index = int64_t{p.first_row} + blockIdx.y;
+  row.logits = static_cast<const float*>(p.logits) + row.index * p.logits_stride;
+  row.parts = parts_of(p.vocab);
+  row.chosen = static_cast<const int32_t*>(p.ids)[row.index];
+  row.is_padding = row.chosen < 0 || row.chosen >= p.vocab;
+  row.own = p.count;
+  const int64_t bytes =
+      row.parts * (int64_t{sizeof(PartFacts)} + row.own * int64_t{sizeof(Rank)});
+  char* memory = static_cast<char*>(p.workspace) + blockIdx.y * bytes;
+  row.facts = reinterpret_cast<PartFacts*>(memory);
+  row.best = reinterpret_cast<Rank*>(row.facts + row.parts);
+  return row;
+}
 
-// The `count` best into scratch, ascending by id: keys above the cut, then the lowest ids at it.
-__device__ inline void gather_best(const float* logits, int vocab, int count, Scratch& scratch) {
-  const VocabularyItems items{logits};
-  start_selection(scratch.select);
-  uint32_t cut = 0;
-  for (int digit = 0; digit < kDigits; ++digit) {
-    cut = next_digit(items, vocab, digit, cut, count, scratch.select);
+__device__ inline void write_padding(const TopLogprobsParams& p, int64_t row) {
+  if (threadIdx.x == 0) static_cast<float*>(p.chosen)[row] = 0.0f;
+  for (int i = threadIdx.x; i < p.count; i += kPartThreads) {
+    static_cast<int32_t*>(p.best_ids)[row * p.count + i] = -1;
+    static_cast<float*>(p.best_logprobs)[row * p.count + i] = 0.0f;
   }
-  const Measure above = scratch.select.before;
-  const Measure ties = count - above;
-  Measure before = 0;  // low half: above the cut; high half: at it
-  for (int64_t tile = 0; tile < vocab; tile += kRowThreads) {
-    const int64_t id = tile + threadIdx.x;
-    const uint32_t key = id < vocab ? items.key(id) : 0;
-    const bool is_tie = id < vocab && key == cut;
-    const Measure verdict = is_tie ? 1ull << 32 : id < vocab && key > cut ? 1ull : 0ull;
-    Measure total = 0;
-    if (__syncthreads_or(verdict != 0)) {
-      const Measure mine = before + block_scan(verdict, scratch.select.warp_sums, total);
-      const Measure tied = mine >> 32;
-      if (verdict != 0 && (!is_tie || tied < ties)) {
-        const Measure place = (mine & 0xffffffffull) + (tied < ties ? tied : ties);
-        scratch.best.ids[place] = static_cast<int32_t>(id);
-        scratch.best.keys[place] = key;
-      }
+}
+
+// The front of `list` gets the best of the row, descending. The list keeps `own` and takes as many
+// others as it has place for, until all parts were seen.
+__device__ inline void merge_best(const TopRow& row, Rank* list) {
+  const int total = row.parts * row.own;
+  int kept = 0;
+  for (int next = 0; next < total;) {
+    const int taken = min(kMerged - kept, total - next);
+    int size = 1;
+    while (size < kept + taken) size *= 2;
+    for (int i = threadIdx.x; kept + i < size; i += kPartThreads) {
+      list[kept + i] = i < taken ? row.best[next + i] : 0;
     }
-    before += total;
+    sort_descending(list, size);
+    next += taken;
+    kept = min(row.own, size);
   }
-  __syncthreads();
-}
-
-// Each of the gathered ones to the place that as many precede: a larger key, or the same one earlier.
-__device__ inline void write_sorted(const float* logits, const RowFacts& row, int count,
-                                    const BestScratch& best, const BestOut& out) {
-  const int own = threadIdx.x;
-  if (own >= count) return;
-  const uint32_t key = best.keys[own];
-  int place = 0;
-  for (int other = 0; other < count; ++other) {
-    const uint32_t other_key = best.keys[other];
-    place += other_key > key || (other_key == key && other < own);
-  }
-  out.ids[place] = best.ids[own];
-  out.logprobs[place] = log_probability(logits[best.ids[own]], row);
-}
-
-__device__ inline void write_padding(const TopLogprobsParams& p, float* chosen, const BestOut& out) {
-  if (threadIdx.x == 0) *chosen = 0.0f;
-  for (int i = threadIdx.x; i < p.count; i += kRowThreads) {
-    out.ids[i] = -1;
-    out.logprobs[i] = 0.0f;
-  }
-}
-
-// All branches here are the same for the whole block.
-__device__ inline void top_logprobs_row(const TopLogprobsParams& p, Scratch& scratch) {
-  const int64_t row = blockIdx.x;
-  const float* logits = static_cast<const float*>(p.logits) + row * p.logits_stride;
-  const int32_t id = static_cast<const int32_t*>(p.ids)[row];
-  float* chosen = static_cast<float*>(p.chosen) + row;
-  const BestOut out{static_cast<int32_t*>(p.best_ids) + row * p.count,
-                    static_cast<float*>(p.best_logprobs) + row * p.count};
-  if (id < 0 || id >= p.vocab) {
-    write_padding(p, chosen, out);
-    return;
-  }
-  const RowFacts facts = row_facts(logits, p.vocab, scratch.row);
-  if (threadIdx.x == 0) *chosen = log_probability(logits[id], facts);
-  if (p.count == 0) return;
-  gather_best(logits, p.vocab, p.count, scratch);
-  write_sorted(logits, facts, p.count, scratch.best, out);
 }
 
 }  // namespace
 }  // namespace dense_kernels::cuda
 
-extern "C" __global__ void __launch_bounds__(1024, 1)
+extern "C" __global__ void __launch_bounds__(512, 2)
+    top_logprobs_parts(__grid_constant__ const TopLogprobsParams p) {
+  using namespace dense_kernels::cuda;
+  __shared__ FactsScratch scratch;
+  __shared__ Rank list[kPart];
+  const TopRow row = open_row(p);
+  if (row.is_padding) return;
+  const bool aligned = is_aligned(row.logits);
+  for (int part = blockIdx.x; part < row.parts; part += gridDim.x) {
+    float logit[kOwnIds];
+    load_logits(row.logits, int64_t{part} * kPart + threadIdx.x * kOwnIds, p.vocab, aligned, logit);
+    const PartFacts facts = find_part_facts(part, logit, scratch);
+    if (threadIdx.x == 0) row.facts[part] = facts;
+    if (p.count == 0) continue;
+    __syncthreads();  // the list of the part before is written
+#pragma unroll
+    for (int i = 0; i < kOwnIds; ++i) {
+      const int id = first_own_id(part) + i;
+      list[threadIdx.x * kOwnIds + i] = id < p.vocab ? rank_of(logit[i], id) : 0;
+    }
+    sort_descending(list, kPart);
+    for (int i = threadIdx.x; i < row.own; i += kPartThreads) {
+      row.best[int64_t{part} * row.own + i] = list[i];
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(512, 2)
     top_logprobs(__grid_constant__ const TopLogprobsParams p) {
-  __shared__ dense_kernels::cuda::Scratch scratch;
-  dense_kernels::cuda::top_logprobs_row(p, scratch);
+  using namespace dense_kernels::cuda;
+  __shared__ FactsScratch scratch;
+  __shared__ Rank list[kMerged];
+  const TopRow row = open_row(p);
+  if (row.is_padding) {
+    write_padding(p, row.index);
+    return;
+  }
+  const Extremes all = join_extremes(row.facts, row.parts, scratch);
+  const RowFacts facts = join_sums(row.facts, row.parts, all, scratch);
+  if (threadIdx.x == 0) {
+    static_cast<float*>(p.chosen)[row.index] = log_probability(row.logits[row.chosen], facts);
+  }
+  merge_best(row, list);
+  for (int i = threadIdx.x; i < p.count; i += kPartThreads) {
+    static_cast<int32_t*>(p.best_ids)[row.index * p.count + i] = id_of(list[i]);
+    static_cast<float*>(p.best_logprobs)[row.index * p.count + i] =
+        log_probability(logit_of(list[i]), facts);
+  }
 }

@@ -6,8 +6,11 @@ export interface SamplingCase {
   readonly rows: number;
   readonly vocab: number;
   readonly settings: ReferenceSettings;
-  /** `tied`: logits of few values; `sparse`: half are -infinity or NaN. Default normal, scale 3. */
-  readonly logits?: 'tied' | 'sparse';
+  /**
+   * `tied`: logits of few values; `sparse`: half are -infinity or NaN; `cluster`: all but one within a
+   * hundredth. Default normal, scale 3.
+   */
+  readonly logits?: 'tied' | 'sparse' | 'cluster';
   /** Elements between rows of logits beyond the vocabulary. */
   readonly gap?: number;
 }
@@ -76,6 +79,34 @@ export const samplingCases: readonly SamplingCase[] = [
     vocab: 333,
     settings: { temperature: 0.8, topK: 100, topP: 0.95, minP: 0.01 },
     logits: 'sparse',
+  },
+  {
+    name: 'a part and an id more',
+    rows: 5,
+    vocab: 2049,
+    settings: { temperature: 3, topK: 1500, topP: 0.9, minP: 0.01 },
+  },
+  { name: 'exactly two parts', rows: 5, vocab: 4096, settings: { ...off, topP: 0.9 }, gap: 3 },
+  {
+    name: 'ties in many parts',
+    rows: 3,
+    vocab: 50_016,
+    settings: { temperature: 5, topK: 30_000, topP: 0.7, minP: 0 },
+    logits: 'tied',
+  },
+  {
+    name: 'a cluster far below the best',
+    rows: 3,
+    vocab: 50_016,
+    settings: { temperature: 10, topK: 30_000, topP: 0.7, minP: 0 },
+    logits: 'cluster',
+  },
+  {
+    name: 'a cluster far below the best, top-p',
+    rows: 3,
+    vocab: 50_016,
+    settings: { ...off, temperature: 10, topP: 0.4 },
+    logits: 'cluster',
   },
   { name: '200,064 ids, temperature', rows: 3, vocab: 200_064, settings: off },
   {

@@ -19,5 +19,10 @@ export const topLogprobsCases: readonly TopLogprobsCase[] = [
   { name: 'ties', rows: 7, vocab: 1031, count: 20, logits: 'tied' },
   { name: 'more wanted than possible', rows: 7, vocab: 20, count: 20, logits: 'sparse' },
   { name: 'ascending', rows: 2, vocab: 5003, count: 20, logits: 'ascending' },
+  { name: 'a part and an id more', rows: 3, vocab: 2049, count: 20, logits: 'tied' },
+  { name: 'ties in many parts', rows: 3, vocab: 50_016, count: 256, logits: 'tied' },
+  { name: 'the most', rows: 2, vocab: 50_016, count: 256, logits: 'ascending', gap: 1 },
+  { name: 'impossible ids in every part', rows: 2, vocab: 10_000, count: 256, logits: 'sparse' },
   { name: '200,064 ids', rows: 3, vocab: 200_064, count: 20 },
+  { name: '200,064 ids, the most', rows: 1, vocab: 200_064, count: 256 },
 ];

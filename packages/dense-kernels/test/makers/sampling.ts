@@ -37,6 +37,7 @@ function makeLogits(
     const impossible = [Number.NEGATIVE_INFINITY, Number.NaN];
     return logits.map((value, id) => (id % 5 < 2 ? (impossible[id % 2] ?? 0) : value));
   }
+  if (kind === 'cluster') return logits.map((value, id) => (id === 4711 ? 30 : value / 1000));
   return logits;
 }
 

@@ -1,6 +1,5 @@
-// What sampling and top-logprobs share: logits made safe, the largest with its id, and the logarithm
-// of the sum of exponentials, all in one pass by a block of 1024 threads. NaN counts as -inf, +inf as
-// the largest float, so no difference below is NaN.
+// Logits made safe, their order, and log-probabilities, for sampling and top-logprobs. NaN counts as
+// -inf, +inf as the largest float, so no difference below is NaN.
 #ifndef DENSE_KERNELS_CUDA_LOG_SOFTMAX_CUH
 #define DENSE_KERNELS_CUDA_LOG_SOFTMAX_CUH
 
@@ -12,8 +11,6 @@
 namespace dense_kernels::cuda {
 namespace {
 
-constexpr int kRowThreads = 1024;
-constexpr int kRowWarps = kRowThreads / kWarp;
 constexpr float kLargestFloat = 3.40282346638528860e38f;
 
 __device__ __forceinline__ float minus_infinity() { return __uint_as_float(0xff800000u); }
@@ -46,17 +43,11 @@ __device__ __forceinline__ void load_logits(const float* logits, int64_t id, int
   }
 }
 
-// What one pass over a row finds. Every thread of the block has it.
+// What is known of a row when all its ids were seen.
 struct RowFacts {
   float largest;   // -inf for a row without a usable logit
   int32_t id;      // the lowest id with that logit
   double log_sum;  // log of the sum of exp(logit - largest)
-};
-
-struct RowScratch {
-  float largest[kRowWarps];
-  int32_t id[kRowWarps];
-  double sum[kRowWarps];
 };
 
 // The larger logit, the lower id where they tie.
@@ -75,53 +66,6 @@ __device__ __forceinline__ void warp_keep_larger(float& largest, int32_t& id) {
     const int32_t other_id = __shfl_xor_sync(kAllLanes, id, offset);
     keep_larger(largest, id, other, other_id);
   }
-}
-
-// Each thread keeps its sum relative to the largest logit that it has met, four exponentials in fp32
-// before they go to double; the sums are joined in a fixed order.
-__device__ inline RowFacts row_facts(const float* logits, int vocab, RowScratch& scratch) {
-  const bool aligned = is_aligned(logits);
-  float largest = minus_infinity();
-  int32_t id = 0x7fffffff;
-  double sum = 0.0;
-  for (int64_t first = int64_t{threadIdx.x} * 4; first < vocab; first += kRowThreads * 4) {
-    float value[4];
-    load_logits(logits, first, vocab, aligned, value);
-    const float before = largest;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (value[i] > largest) {
-        largest = value[i];
-        id = static_cast<int32_t>(first) + i;
-      }
-    }
-    if (largest > before) sum *= static_cast<double>(expf(before - largest));
-    if (largest > minus_infinity()) {
-      sum += static_cast<double>((expf(value[0] - largest) + expf(value[1] - largest)) +
-                                 (expf(value[2] - largest) + expf(value[3] - largest)));
-    }
-  }
-  // 1. the block's largest; every warp joins what the warps found
-  float most = largest;
-  int32_t most_id = id;
-  warp_keep_larger(most, most_id);
-  __syncthreads();  // the last user of scratch is done
-  if (lane_id() == 0) {
-    scratch.largest[warp_id()] = most;
-    scratch.id[warp_id()] = most_id;
-  }
-  __syncthreads();
-  most = scratch.largest[lane_id()];
-  most_id = scratch.id[lane_id()];
-  warp_keep_larger(most, most_id);
-  // 2. the sums, brought to it
-  const bool counts = largest > minus_infinity();
-  sum = warp_sum(counts ? sum * static_cast<double>(expf(largest - most)) : 0.0);
-  if (lane_id() == 0) scratch.sum[warp_id()] = sum;
-  __syncthreads();
-  const double total = warp_sum(scratch.sum[lane_id()]);
-  const bool is_usable = most > minus_infinity();
-  return {most, is_usable ? most_id : 0, is_usable ? log(total) : 0.0};
 }
 
 // NaN when the row has no usable logit.
