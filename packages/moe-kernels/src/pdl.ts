@@ -37,6 +37,8 @@ export interface PdlLaunch {
   readonly device: Pick<DeviceLimits, 'sm' | 'cpuLevel'>;
   /** Whether the kernel waits for its predecessors (the manifest's `pdl=waits`). */
   readonly waits: boolean;
+  /** What about the call forbids it, if anything. */
+  readonly obstacle?: string;
 }
 
 /** Decides launches for one weight format and one set of options. */
@@ -50,6 +52,11 @@ export const withoutPdl: PdlChooser = ({ tokens }) => ({
   source: 'none',
   reason: 'the call has no PDL policy',
 });
+
+/** The same guard for a launch that something about its call forbids to be programmatic. */
+export function withObstacle(pdl: PdlChooser, obstacle: string): PdlChooser {
+  return (launch) => pdl({ ...launch, obstacle });
+}
 
 /**
  * The one guard of all launches of this package. Made once per instance: the environment is read
@@ -112,6 +119,7 @@ export class PdlPolicy {
     }
     if (launch.tokens > limit) return `${launch.tokens} tokens are more than the limit ${limit}`;
     if (!launch.waits) return 'the kernel does not wait for its predecessors';
+    if (launch.obstacle !== undefined) return launch.obstacle;
     const isIdle = mode === 'auto' && launch.device.cpuLevel !== '';
     return isIdle ? 'there is nothing to hide on the CPU' : undefined;
   }

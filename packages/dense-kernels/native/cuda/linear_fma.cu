@@ -4,6 +4,7 @@
 // columns of weights each before they wait. Bound by reading the weights; with more tokens by reading
 // x for every output, so `_more` has four outputs and eight tokens a thread.
 #include "dense_kernels/linear.h"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "device/linear_slices.cuh"
 
 namespace dense_kernels::cuda {
@@ -76,6 +77,9 @@ template <typename S, typename Weight, typename X, bool kAligned>
 __device__ __forceinline__ void add_piece(Sums<S>& sums, const LinearParams& p, int64_t first_output,
                                           int64_t first_token, int first) {
   using Element = typename Weight::Element;
+  // With four rows of weights and f32 x there are no registers to hold the weights across the wait.
+  constexpr bool kAsksFirst = S::kOutputs == 1 || sizeof(X) == 2;
+  if constexpr (!kAsksFirst) wait_and_trigger();
   RowPiece<Element, S::kPiece> weights[S::kOutputs];
   float scales[S::kOutputs][S::kPiece / kChunk];
 #pragma unroll
@@ -88,6 +92,7 @@ __device__ __forceinline__ void add_piece(Sums<S>& sums, const LinearParams& p, 
       scales[o][i] = scale_of<Weight>(p, output, first + i * kChunk);
     }
   }
+  if constexpr (kAsksFirst) wait_and_trigger();  // weights are on their way; x is a predecessor's
 #pragma unroll
   for (int chunk = 0; chunk < S::kPiece; chunk += kChunk) {
 #pragma unroll
@@ -132,6 +137,7 @@ __device__ __forceinline__ void run_block(const LinearParams& p, Partials<S>& pa
       add_piece<S, Weight, X, kAligned>(sums, p, first_output, first_token, first);
     }
   }
+  wait_and_trigger();  // for threads without an output, which will write others' sums
 #pragma unroll
   for (int o = 0; o < S::kOutputs; ++o) {
 #pragma unroll
