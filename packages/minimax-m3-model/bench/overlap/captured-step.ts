@@ -1,4 +1,4 @@
-// A pass with sampling as one graph, and what of its results must be right.
+// A pass with sampling as one graph, and what its results are.
 import type { GraphExec, Stream, Tensor, Workspace } from '@altstream/cuda-runtime';
 import { sample } from '@altstream/dense-kernels';
 import type { MiniMaxM3Model } from '../../src/index.js';
@@ -63,23 +63,53 @@ export async function logitsOf(
 }
 
 /**
- * What is wrong with logits beside those of the serial order; undefined if nothing. Two streams must
- * give the same bits; a fused sum may round otherwise, and so route a few tokens otherwise.
+ * What the first layer with experts makes of the inputs of turn 0, an eager pass: its residual stream
+ * [tokens, hidden], then what its experts add to it.
  */
-export function faultOf(
-  values: Float32Array,
-  serial: Float32Array,
-  mustBeEqual: boolean,
-): string | undefined {
-  let [dot, own, other] = [0, 0, 0];
-  for (let i = 0; i < values.length; i++) {
-    const [a = Number.NaN, b = Number.NaN] = [values[i], serial[i]];
-    if (!Number.isFinite(a)) return `logit ${i} is ${a}`;
-    if (mustBeEqual && a !== b) return `logit ${i} is ${a}, in serial order ${b}`;
-    dot += a * b;
-    own += a * a;
-    other += b * b;
+export async function firstExpertsOf(
+  model: MiniMaxM3Model,
+  inputs: StepInputs,
+  where: { readonly cache: KvCache; readonly stream: Stream; readonly workspace: Workspace },
+): Promise<Float32Array> {
+  const { cache, stream, workspace } = where;
+  const [first] = model.moeBlocks.keys();
+  const kept: Tensor[] = [];
+  const keep = (tensor: Tensor) => {
+    const copy = stream.tensor(tensor.shape, tensor.dtype, 'bench.kept');
+    stream.copy(copy, tensor);
+    kept.push(copy);
+  };
+  const taps = {
+    residual: (layer: number, before: string, residual: Tensor) => {
+      if (layer === first && before === 'mlp') keep(residual);
+    },
+    output: (layer: number, output: Tensor) => {
+      if (layer === first) keep(output);
+    },
+  };
+  inputs.begin(0);
+  workspace.reset();
+  model.forward(inputs.batch, cache, { stream, workspace, taps });
+  const parts = await Promise.all(kept.map((tensor) => valuesOf(tensor, stream)));
+  for (const tensor of kept) tensor.dispose();
+  const joined = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
   }
-  const cosine = dot / Math.sqrt(own * other);
-  return cosine > 0.9 ? undefined : `the cosine to the logits in serial order is ${cosine}`;
+  return joined;
+}
+
+async function valuesOf(tensor: Tensor, stream: Stream): Promise<Float32Array> {
+  const values = new Float32Array(tensor.elements);
+  if (tensor.dtype === 'f32') {
+    await stream.read(tensor, values);
+    return values;
+  }
+  const halves = new Uint16Array(tensor.elements);
+  await stream.read(tensor, halves);
+  const bits = new Uint32Array(values.buffer);
+  for (const [i, half] of halves.entries()) bits[i] = half << 16;
+  return values;
 }

@@ -4,7 +4,8 @@ import type { BenchRow } from '@altstream/bench';
 import { type Stream, Workspace } from '@altstream/cuda-runtime';
 import type { MiniMaxM3Model } from '../../src/index.js';
 import type { KvCache } from '../../src/kv-cache.js';
-import { type CapturedStep, captureStep, faultOf, logitsOf } from './captured-step.js';
+import { type CapturedStep, captureStep, firstExpertsOf, logitsOf } from './captured-step.js';
+import { faultOfEqual, faultOfFused, faultOfRepeated } from './faults.js';
 import type { Mode, OverlapOptions } from './options.js';
 import { decodeInputs, prefillInputs, type StepInputs } from './step-inputs.js';
 import { type Times, timeInTurns } from './turns.js';
@@ -84,13 +85,19 @@ async function measureModes(
 ): Promise<BenchRow[]> {
   const { steps, feeds, base, answers } = parts;
   const captured: { mode: Mode; step: CapturedStep; fault: string | undefined }[] = [];
-  let serial: Float32Array | undefined;
   const workspace = new Workspace(stream.device, { label: 'bench' });
+  const where = { cache, stream, workspace };
+  let serial: { logits: Float32Array; experts: Float32Array } | undefined;
   for (const [mode, model] of models) {
-    const step = await captureStep(model, inputs, { cache, stream, workspace, feeds });
+    const experts = await firstExpertsOf(model, inputs, where);
+    const step = await captureStep(model, inputs, { ...where, feeds });
     const logits = await logitsOf(step, inputs, stream);
-    serial ??= logits;
-    captured.push({ mode, step, fault: faultOf(logits, serial, mode === 'on') });
+    serial ??= { logits, experts };
+    const isFused = model.sharedExpert.wayOf(inputs.batch.tokenIds.elements) === 'fused';
+    const fault =
+      faultOfRepeated(logits, await logitsOf(step, inputs, stream)) ??
+      (isFused ? faultOfFused(experts, serial.experts) : faultOfEqual(logits, serial.logits));
+    captured.push({ mode, step, fault });
   }
   const right = captured.filter(({ fault }) => fault === undefined);
   const contenders = right.map(({ mode, step }) => ({ name: mode, graph: step.graph }));
