@@ -1,5 +1,10 @@
 // Launches either kind of attention as its plan says.
-import { type OperationOptions, type Tensor, withScratch } from '@altstream/cuda-runtime';
+import {
+  dependentConfig,
+  type OperationOptions,
+  type Tensor,
+  withScratch,
+} from '@altstream/cuda-runtime';
 import {
   type AttentionInput,
   type AttentionShape,
@@ -31,12 +36,13 @@ export function attendShape({ input, shape, out, mostKeys }: AttendCall): Attend
 /** Enqueues the kernel and, where rows are split, the one that joins their pieces. */
 export function attend(
   { input, shape, out, mostKeys, isCausal, more }: AttendCall,
-  { kernel, config, pieces, pieceKeys }: AttendPlan,
-  { stream, allocator = stream }: OperationOptions,
+  { kernel: name, config, pieces, pieceKeys }: AttendPlan,
+  { stream, allocator = stream, programmatic }: OperationOptions,
 ): void {
+  const kernel = attentionKernel(stream, name);
   const launch = (partials: Tensor | null) => {
     const params = { ...attentionParams(input, shape, out), ...more, partials };
-    stream.launch(attentionKernel(stream, kernel), config, {
+    stream.launch(kernel, dependentConfig(kernel, config, { programmatic }), {
       ...params,
       pieces,
       piece_keys: pieceKeys,
@@ -51,7 +57,7 @@ export function attend(
     const partials = scratch.tensor([tokens, heads, pieces, headDim + 2], 'f32', 'partials');
     launch(partials);
     const { positions } = input;
-    const options = { stream, pieceKeys, mostKeys, isCausal, scale };
+    const options = { stream, programmatic, pieceKeys, mostKeys, isCausal, scale };
     attentionCombine({ partials, positions, out }, options);
   });
 }

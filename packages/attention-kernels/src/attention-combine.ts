@@ -1,4 +1,4 @@
-import type { Stream, Tensor } from '@altstream/cuda-runtime';
+import { dependentConfig, type Stream, type Tensor } from '@altstream/cuda-runtime';
 import { checksOf, maxHeadDim } from './arguments/checks.js';
 import { planAttentionCombine } from './attention-combine.plan.js';
 import { attentionKernel } from './module.js';
@@ -20,6 +20,8 @@ export interface AttentionCombineInput {
 /** Numbers of `attentionCombine`. */
 export interface AttentionCombineOptions {
   readonly stream: Stream;
+  /** As in `OperationOptions`. */
+  readonly programmatic?: boolean | undefined;
   /** Keys of a piece: 128 or 2048. */
   readonly pieceKeys: number;
   /** Keys that a row can have; pieces behind them are not read. */
@@ -40,8 +42,9 @@ export interface AttentionCombineOptions {
  */
 export function attentionCombine(
   { partials, positions, out }: AttentionCombineInput,
-  { stream, pieceKeys, mostKeys, isCausal, scale }: AttentionCombineOptions,
+  options: AttentionCombineOptions,
 ): void {
+  const { stream, pieceKeys, mostKeys, isCausal, scale } = options;
   const checks = checksOf('attentionCombine', stream);
   const shape = ['tokens', 'heads', 'pieces', 'headDim + 2'];
   checks.tensor('partials', partials, { dtypes: ['f32'], shape });
@@ -59,7 +62,8 @@ export function attentionCombine(
   checks.positive('scale', scale);
   if (tokens === 0) return;
   const plan = planAttentionCombine({ tokens, heads });
-  stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
+  const kernel = attentionKernel(stream, plan.kernel);
+  stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
     partials,
     positions,
     out,

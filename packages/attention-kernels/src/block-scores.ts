@@ -1,4 +1,4 @@
-import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import { dependentConfig, type OperationOptions, type Tensor } from '@altstream/cuda-runtime';
 import { activationDTypes, checksOf, maxHeadDim } from './arguments/checks.js';
 import { checkPageBatch, type PageBatch } from './arguments/page-batch.js';
 import { checkTokenRange, type TokenRange } from './arguments/token-range.js';
@@ -51,7 +51,8 @@ export function blockScores(input: BlockScoresInput, options: BlockScoresOptions
   const isAligned = [input.indexQ, input.indexKeys].every((x) => x.byteOffset % 16 === 0);
   const wanted = { ...shape, tokens: range.count, scoreType, isAligned };
   const plan = planBlockScores(wanted, stream.device.limits);
-  stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
+  const kernel = attentionKernel(stream, plan.kernel);
+  stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
     index_q: input.indexQ,
     index_keys: input.indexKeys,
     page_table: input.pageTable,

@@ -1,4 +1,9 @@
-import type { ArgumentChecks, OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import {
+  type ArgumentChecks,
+  dependentConfig,
+  type OperationOptions,
+  type Tensor,
+} from '@altstream/cuda-runtime';
 import { checksOf } from './arguments/checks.js';
 import { checkTokenRange, type TokenRange } from './arguments/token-range.js';
 import { planBlockTopk } from './block-topk.plan.js';
@@ -49,7 +54,8 @@ export function blockTopk(input: BlockTopkInput, options: BlockTopkOptions): Ten
   const out = options.out ?? allocator.tensor([indexHeads, tokens, topkBlocks], 'i32', 'blocks');
   if (range.count === 0) return out;
   const plan = planBlockTopk({ tokens: range.count, indexHeads });
-  stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
+  const kernel = attentionKernel(stream, plan.kernel);
+  stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
     scores,
     positions,
     blocks: out,

@@ -1,4 +1,9 @@
-import type { ArgumentChecks, Stream, Tensor } from '@altstream/cuda-runtime';
+import {
+  type ArgumentChecks,
+  dependentConfig,
+  type OperationOptions,
+  type Tensor,
+} from '@altstream/cuda-runtime';
 import { activationDTypes, checksOf } from './arguments/checks.js';
 import { planKvWrite } from './kv-write.plan.js';
 import { attentionKernel } from './module.js';
@@ -28,12 +33,17 @@ export interface KvWriteInput {
  * @throws ShapeError, DTypeError, ArgumentRangeError, DeviceError, NotLoadedError
  * @see docs/kv-write.md
  */
-export function kvWrite(input: KvWriteInput, { stream }: { readonly stream: Stream }): void {
+export function kvWrite(
+  input: KvWriteInput,
+  options: Pick<OperationOptions, 'stream' | 'programmatic'>,
+): void {
+  const { stream } = options;
   const { k, v, indexK, slots, kCache, vCache, indexKeys } = input;
   const shape = checkKvWrite(checksOf('kvWrite', stream), input);
   if (shape.tokens === 0 || shape.cacheSlots === 0) return;
   const plan = planKvWrite(shape);
-  stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
+  const kernel = attentionKernel(stream, plan.kernel);
+  stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
     k,
     v,
     index_k: indexK ?? null,

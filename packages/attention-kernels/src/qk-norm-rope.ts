@@ -1,4 +1,9 @@
-import type { ArgumentChecks, OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import {
+  type ArgumentChecks,
+  dependentConfig,
+  type OperationOptions,
+  type Tensor,
+} from '@altstream/cuda-runtime';
 import { activationDTypes, checksOf, maxHeadDim } from './arguments/checks.js';
 import { checkKvWrite } from './kv-write.js';
 import { attentionKernel } from './module.js';
@@ -85,7 +90,8 @@ export function qkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions): 
   };
   if (shape.tokens === 0) return outputs;
   const plan = planQkNormRope(shape, stream.device.limits);
-  stream.launch(attentionKernel(stream, plan.kernel), plan.config, {
+  const kernel = attentionKernel(stream, plan.kernel);
+  stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
     q,
     k,
     index_q: indexQ ?? null,

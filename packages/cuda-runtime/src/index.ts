@@ -84,6 +84,7 @@ export {
   type ArgumentErrors,
   type CheckedCall,
 } from './operation/argument-checks.js';
+export { dependentConfig } from './operation/dependent-config.js';
 export { OperationError, type OperationErrorFacts } from './operation/operation-error.js';
 export type { OperationOptions } from './operation/operation-options.js';
 export { type TensorFault, type TensorRule, tensorFault } from './operation/tensor-fault.js';

@@ -1,4 +1,4 @@
-import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import { dependentConfig, type OperationOptions, type Tensor } from '@altstream/cuda-runtime';
 import { planAdd } from './add.plan.js';
 import { checksOf } from './checks.js';
 import { denseKernel } from './module.js';
@@ -36,6 +36,7 @@ export function add(input: AddInput, options: AddOptions): Tensor {
   if (y.elements === 0) return y;
   const count = a.elements;
   const plan = planAdd({ count, dtype: dtype as 'bf16' | 'f32' }, stream.device.limits);
-  stream.launch(denseKernel(stream, plan.kernel), plan.config, { a, b, y, count });
+  const kernel = denseKernel(stream, plan.kernel);
+  stream.launch(kernel, dependentConfig(kernel, plan.config, options), { a, b, y, count });
   return y;
 }

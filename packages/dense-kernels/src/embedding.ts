@@ -1,4 +1,4 @@
-import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import { dependentConfig, type OperationOptions, type Tensor } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
 import { type EmbeddingDType, planEmbedding } from './embedding.plan.js';
 import { DTypeError } from './errors/index.js';
@@ -61,7 +61,8 @@ export function embedding(input: EmbeddingInput, options: EmbeddingOptions): Ten
   const y = outputTensor('embedding', 'out', options.out, rule, options);
   if (y.elements === 0) return y;
   const plan = planEmbedding({ tokens, hidden, tableDType, outDType });
-  stream.launch(denseKernel(stream, plan.kernel), plan.config, {
+  const kernel = denseKernel(stream, plan.kernel);
+  stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
     table,
     ids,
     y,

@@ -1,4 +1,5 @@
 import {
+  dependentConfig,
   type OperationOptions,
   type Stream,
   type Tensor,
@@ -53,7 +54,8 @@ export function linear(input: LinearInput, options: LinearOptions): Tensor {
   const shape = { tokens, in: columns, out: facts.out, ...dtypes, isAligned };
   const plan = planLinear(shape, stream.device.limits);
   withScratchBytes(allocator, plan.workspaceBytes, 'linear scratch', (workspace) => {
-    stream.launch(denseKernel(stream, plan.kernel), plan.config, {
+    const kernel = denseKernel(stream, plan.kernel);
+    stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
       x,
       weight: weight.data,
       scales: weight.scales ?? null,

@@ -1,4 +1,9 @@
-import type { OperationOptions, Stream, Tensor } from '@altstream/cuda-runtime';
+import {
+  dependentConfig,
+  type OperationOptions,
+  type Stream,
+  type Tensor,
+} from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
@@ -66,7 +71,8 @@ export function rmsNorm(input: RmsNormInput, options: RmsNormOptions): Tensor | 
     : null;
   if (x.elements > 0) {
     const plan = planRmsNorm(shape);
-    stream.launch(denseKernel(stream, plan.kernel), plan.config, {
+    const kernel = denseKernel(stream, plan.kernel);
+    stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
       x,
       residual: residual ?? null,
       weight,

@@ -1,4 +1,4 @@
-import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
+import { dependentConfig, type OperationOptions, type Tensor } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
@@ -47,7 +47,8 @@ export function swigluOai(input: SwigluOaiInput, options: SwigluOaiOptions): Ten
   const y = outputTensor('swigluOai', 'out', options.out, gate, options);
   if (y.elements === 0) return y;
   const plan = planSwigluOai({ tokens, intermediate, dtype });
-  stream.launch(denseKernel(stream, plan.kernel), plan.config, {
+  const kernel = denseKernel(stream, plan.kernel);
+  stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
     gate,
     up,
     y,

@@ -8,6 +8,7 @@ import {
   type Tensor,
   Workspace,
 } from '@altstream/cuda-runtime';
+import type { PdlChooser } from '@altstream/moe-kernels';
 import type { KvCache } from './kv-cache.js';
 import type { MoeBlock } from './layers/moe-block.js';
 import { ModelStep } from './model-step.js';
@@ -31,6 +32,8 @@ export interface MeasureOptions {
   readonly dtype: 'f32' | 'bf16';
   readonly cache: KvCache;
   readonly tokens: number;
+  /** As in a pass. */
+  readonly pdl: PdlChooser | undefined;
 }
 
 /** Makes a tensor that the measurement frees. */
@@ -43,7 +46,7 @@ type MakeTensor = Stream['tensor'];
 export async function measureSharedExpert(
   options: MeasureOptions,
 ): Promise<SharedExpertMeasurement> {
-  const { device, tokens, ways, cache } = options;
+  const { device, tokens, ways, cache, pdl } = options;
   const blocks = spread(options.blocks, mostBlocks);
   const stream = device.createStream({ name: 'measure' });
   const workspace = new Workspace(device, { label: 'measure' });
@@ -61,7 +64,12 @@ export async function measureSharedExpert(
     const run = (way: SharedExpertWay, on: Stream, some: readonly MoeBlock[]) => {
       for (const block of some) {
         workspace.reset();
-        block.forwardBy(way, hidden, new ModelStep(batch, cache, { stream: on, workspace }), out);
+        block.forwardBy(
+          way,
+          hidden,
+          new ModelStep(batch, cache, { stream: on, workspace, ...(pdl && { pdl }) }),
+          out,
+        );
       }
     };
     for (const way of ways) {

@@ -3,7 +3,7 @@
 import { loadAttentionKernels } from '@altstream/attention-kernels';
 import type { Device, Runtime, Tensor } from '@altstream/cuda-runtime';
 import { loadDenseKernels } from '@altstream/dense-kernels';
-import { loadMoeKernels, PdlPolicy } from '@altstream/moe-kernels';
+import { loadMoeKernels, type PdlChooser, type PdlDtype, PdlPolicy } from '@altstream/moe-kernels';
 import { buildLayers } from './build-layers.js';
 import type { ModelConfig } from './config/model-config.js';
 import type { DecoderLayer } from './decoder-layer.js';
@@ -48,8 +48,10 @@ export class MiniMaxM3Model {
   readonly sums: 'one rank' | 'communicator' | typeof uncommunicated;
   readonly overlap: Overlap;
   readonly sharedExpert: SharedExpertChoice;
-  /** Who decides which launches of the routed experts are programmatic. */
+  /** Who decides which launches are programmatic. */
   readonly pdl: PdlPolicy;
+  /** Decides each launch of a pass; undefined where sums of ranks come between the kernels. */
+  readonly launches: PdlChooser | undefined;
   /** The MoE blocks by layer, for tests and measurements. */
   readonly moeBlocks: ReadonlyMap<number, MoeBlock>;
   /** Bytes of the weights of one layer, the largest. */
@@ -95,6 +97,8 @@ export class MiniMaxM3Model {
     const { overlap, sharedExpert } = this;
     const { pdl } = options;
     this.pdl = new PdlPolicy(pdl);
+    // Of what a communicator launches nothing is known: it may trigger before it has waited.
+    this.launches = communicator ? undefined : this.pdl.chooser(pdlDtypeOfWeights(weights));
     const built = buildLayers(weights, { config, overlap, sharedExpert, communicator, pdl });
     this.#embedding = new TokenEmbedding(weights, this.activations, communicator);
     this.layers = built.layers;
@@ -168,7 +172,8 @@ export class MiniMaxM3Model {
    * @throws ModelStateError for a cache of another model or a disposed model
    */
   forward(batch: ModelBatch, cache: { readonly pages: number }, context: StepContext): Tensor {
-    const step = new ModelStep(batch, this.#checkCache(cache), context);
+    const pdl = this.launches;
+    const step = new ModelStep(batch, this.#checkCache(cache), { ...(pdl && { pdl }), ...context });
     const residual = this.#embedding.forward(step);
     const hidden = step.workspace.tensor(residual.shape, residual.dtype, 'hidden');
     // Nothing comes before the first layer, so it adds zeros.
@@ -222,13 +227,20 @@ export class MiniMaxM3Model {
     const { hidden } = this.config;
     try {
       for (const tokens of batchSizes) {
-        const options = { device, blocks, ways, hidden, dtype, cache, tokens };
+        const { launches: pdl } = this;
+        const options = { device, blocks, ways, hidden, dtype, cache, tokens, pdl };
         this.sharedExpert.record(await measureSharedExpert(options));
       }
     } finally {
       cache.dispose();
     }
   }
+}
+
+/** The format of the experts, or of the projections where there are none. */
+function pdlDtypeOfWeights({ layers }: ModelWeights): PdlDtype {
+  const largest = layers.map(({ attention, moe }) => moe?.experts.gateUp ?? attention.qkv);
+  return largest.at(-1)?.scales ? 'mxfp8' : 'bf16';
 }
 
 interface ModelParts {

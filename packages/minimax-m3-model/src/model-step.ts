@@ -1,6 +1,7 @@
 /** What the layers of one forward pass share. */
 
 import type { Stream, Tensor, Workspace } from '@altstream/cuda-runtime';
+import type { PdlChooser } from '@altstream/moe-kernels';
 import type { KvCache } from './kv-cache.js';
 import type { ModelTaps } from './model-taps.js';
 
@@ -26,6 +27,8 @@ export interface StepContext {
   readonly workspace: Workspace;
   /** Shown what the layers decide; for tests and measurements. Default: none, at no cost. */
   readonly taps?: ModelTaps;
+  /** Decides which launches are programmatic. Default: none is. */
+  readonly pdl?: PdlChooser;
 }
 
 /** One forward pass on one stream. A branch on another stream has a step of its own. */
@@ -36,13 +39,23 @@ export class ModelStep {
   /** Makes outputs and scratch of the operations on `stream`. */
   readonly workspace: Workspace;
   readonly taps: ModelTaps | undefined;
+  readonly pdl: PdlChooser | undefined;
+  /** Whether operations launch their kernels programmatically. */
+  readonly programmatic: boolean;
+  /** Whether this is the side of a fork whose first kernel follows one of another stream. */
+  readonly isBeside: boolean;
 
-  constructor(batch: ModelBatch, cache: KvCache, context: StepContext) {
+  constructor(batch: ModelBatch, cache: KvCache, context: StepContext, isBeside = false) {
+    const { stream, pdl } = context;
     this.batch = batch;
     this.cache = cache;
-    this.stream = context.stream;
+    this.stream = stream;
     this.workspace = context.workspace;
     this.taps = context.taps;
+    this.pdl = pdl;
+    this.isBeside = isBeside;
+    const launch = { tokens: this.tokens, device: stream.device.limits, waits: true };
+    this.programmatic = pdl?.(launch).enabled ?? false;
   }
 
   /** Tokens of the pass, padding rows included. */
@@ -50,9 +63,18 @@ export class ModelStep {
     return this.batch.tokenIds.shape[0] ?? 0;
   }
 
-  /** Stream and allocator as the operations take them. */
-  get on(): { readonly stream: Stream; readonly allocator: Workspace } {
-    return { stream: this.stream, allocator: this.workspace };
+  /** Stream, allocator and kind of launch as the operations take them. */
+  get on(): {
+    readonly stream: Stream;
+    readonly allocator: Workspace;
+    readonly programmatic: boolean;
+  } {
+    return { stream: this.stream, allocator: this.workspace, programmatic: this.programmatic };
+  }
+
+  /** `on` for the first kernel of a branch: across streams a programmatic edge is not asked for. */
+  get onFirst(): ModelStep['on'] {
+    return { ...this.on, programmatic: this.programmatic && !this.isBeside };
   }
 
   /**
@@ -60,9 +82,10 @@ export class ModelStep {
    * so the two never share memory.
    */
   beside(stream: Stream): ModelStep {
-    const { batch, cache, taps } = this;
+    const { batch, cache, taps, pdl } = this;
     const workspace = this.workspace.lane(besideLane);
-    return new ModelStep(batch, cache, { stream, workspace, ...(taps && { taps }) });
+    const context = { stream, workspace, ...(taps && { taps }), ...(pdl && { pdl }) };
+    return new ModelStep(batch, cache, context, true);
   }
 
   /**

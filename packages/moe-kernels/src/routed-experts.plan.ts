@@ -24,11 +24,12 @@ export function planRoutedExperts(
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
+  firstPdl: PdlChooser = pdl,
 ): RoutedExpertsPlan {
   const { tokens, hidden, activations } = shape;
   const gateUp = planExpertsGateUp(shape, device, pdl);
   const steps = [
-    planPermute(shape, device, pdl),
+    planPermute(shape, device, firstPdl),
     gateUp,
     planExpertsDown(shape, device, pdl),
     planFinalize({ tokens, hidden, dtype: activations }, device, pdl),

@@ -75,7 +75,7 @@ describe('RoutedExperts', () => {
       expect(decision).toMatchObject({ enabled: false, limit: 3, source: 'call' });
     }
     expect(decisions.map(({ reason }) => reason)).toEqual([
-      'the kernel does not wait for its predecessors',
+      'the call does not say `pdlWithPredecessor`',
       ...new Array<string>(3).fill('there is nothing to hide on the CPU'),
     ]);
   });
@@ -86,6 +86,8 @@ describe('RoutedExperts', () => {
       launches.splice(0).map(({ config }) => config.programmatic?.serialize === true);
     experts.forward(input(3), { stream });
     expect(isEarly()).toEqual([false, true, true, true]);
+    experts.forward(input(3), { stream, pdlWithPredecessor: true });
+    expect(isEarly()).toEqual([true, true, true, true]);
     experts.forward(input(4), { stream });
     expect(isEarly()).toEqual([false, false, false, false]);
   });

@@ -13,7 +13,7 @@ import type { ExpertsShape } from './experts.plan.js';
 import { expertsDown } from './experts-down.js';
 import { expertsGateUp } from './experts-gate-up.js';
 import { finalize } from './finalize.js';
-import { type PdlChooser, type PdlConfig, PdlPolicy } from './pdl.js';
+import { type PdlChooser, type PdlConfig, PdlPolicy, withoutPredecessor } from './pdl.js';
 import { pdlDtypeOf } from './pdl-limits.js';
 import { permute } from './permute.js';
 import { planRoutedExperts, type RoutedExpertsPlan } from './routed-experts.plan.js';
@@ -54,6 +54,11 @@ export interface RoutedExpertsOptions {
   readonly out?: Tensor;
   /** Wins over the instance's. */
   readonly pdl?: PdlConfig;
+  /**
+   * Whether the first kernel may be launched programmatically, too: the kernel before it in the stream
+   * triggers only after it has waited itself, as all of these packages do. Default false.
+   */
+  readonly pdlWithPredecessor?: boolean;
 }
 
 /** What was chosen, for people and logs. */
@@ -78,6 +83,8 @@ interface LastCall {
   readonly shape: ExpertsShape;
   readonly device: DeviceLimits;
   readonly pdl: PdlChooser;
+  /** Of the first launch. */
+  readonly firstPdl: PdlChooser;
 }
 
 const operation = 'RoutedExperts';
@@ -136,13 +143,15 @@ export class RoutedExperts implements Disposable {
     const { stream, allocator = stream, out } = options;
     this.#check(input, stream);
     const pdl = this.#chooser(options.pdl);
+    const firstPdl = options.pdlWithPredecessor === true ? pdl : withoutPredecessor(pdl);
     this.#last = {
       shape: this.#shape(input),
       device: stream.device.limits,
       pdl,
+      firstPdl,
     };
     const common = { stream, allocator, pdl };
-    const permutation = permute(topk.ids, this.#config, common);
+    const permutation = permute(topk.ids, this.#config, { ...common, pdl: firstPdl });
     const { w13, w2 } = this.#weights;
     const y = expertsGateUp({ hidden, w13, permutation }, this.#swiglu, common);
     const expertOut = expertsDown({ y, w2, permutation }, common);
@@ -170,8 +179,8 @@ export class RoutedExperts implements Disposable {
       outputScale: this.#outputScale,
     };
     if (this.#last === undefined) return report;
-    const { shape, device, pdl } = this.#last;
-    return { ...report, lastPlan: planRoutedExperts(shape, device, pdl) };
+    const { shape, device, pdl, firstPdl } = this.#last;
+    return { ...report, lastPlan: planRoutedExperts(shape, device, pdl, firstPdl) };
   }
 
   /** Releases the weights; safe to call twice. */

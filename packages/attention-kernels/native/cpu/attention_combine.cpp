@@ -66,6 +66,8 @@ void combine_row(const AttentionCombineParams& p, int64_t row) {
 
 extern "C" void attention_combine_bf16(const AttentionCombineParams* p,
                                        const CpuContext* context) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   context->parallel_for(
       context, static_cast<int64_t>(p->tokens) * p->heads, 1,
       [](void* argument, int64_t begin, int64_t end) {

@@ -65,6 +65,8 @@ void score_item(const ScoreLoop& loop, int64_t item) {
 }
 
 void block_scores(const BlockScoresParams* p, const CpuContext* context, bool is_f32) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   const int32_t most = rows_per_call(p->index_dim) / p->index_heads;
   ScoreLoop loop = {p, rows_function(context->level), is_f32,
                     most < 1 ? 1 : smaller(most, kItemTokens),

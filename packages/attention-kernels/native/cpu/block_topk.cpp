@@ -106,6 +106,8 @@ BestBlocksFunction best_blocks_function(uint32_t level) {
 }  // namespace attention_kernels
 
 extern "C" void block_topk(const BlockTopkParams* p, const CpuContext* context) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   constexpr int64_t kGrain = 4;  // rows
   attention_kernels::Choice choice = {p, attention_kernels::best_blocks_function(context->level)};
   context->parallel_for(context, static_cast<int64_t>(p->tokens) * p->index_heads, kGrain,

@@ -34,6 +34,8 @@ void write_rows_baseline(void* argument, int64_t begin, int64_t end) {
 }
 
 void kv_write(const KvWriteParams* p, const CpuContext* context, int64_t element_bytes) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   constexpr int64_t kGrain = 16;  // tokens; less is not worth waking a thread for
   KvRows rows = {p, element_bytes};
   CpuLoopBody write_rows = write_rows_baseline;

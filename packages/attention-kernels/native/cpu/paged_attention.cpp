@@ -93,6 +93,8 @@ void attend(const Attend& a, const CpuContext* context) {
 namespace {
 
 void paged_attention(const PagedAttentionParams* p, const CpuContext* context, bool is_f32) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   const Attend a = {
       .q = p->q,
       .k_cache = p->k_cache,

@@ -106,6 +106,8 @@ void do_tokens(void* argument, int64_t begin, int64_t end) {
 
 void qk_norm_rope(const QkNormRopeParams* p, const CpuContext* context, HeadsFunction function,
                   int64_t element_bytes) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   NormRope job;
   job.p = p;
   job.norm_and_rotate = function;

@@ -8,6 +8,8 @@ namespace attention_kernels {
 namespace {
 
 void sparse_attention(const SparseAttentionParams* p, const CpuContext* context, bool is_f32) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   const Attend a = {
       .q = p->q,
       .k_cache = p->k_cache,

@@ -2,6 +2,7 @@
 // of a row that was not split (device/fold.cuh), so the result has its bits.
 #include "attention_kernels/attention_combine.h"
 #include "dense_kernels/cuda/convert.cuh"
+#include "dense_kernels/cuda/pdl.cuh"
 
 #include "device/fold.cuh"
 
@@ -36,6 +37,7 @@ __device__ __forceinline__ int32_t pieces_of(const AttentionCombineParams& p, in
 // Grid: x a token, y a head.
 extern "C" __global__ void __launch_bounds__(128)
     attention_combine_bf16(__grid_constant__ const AttentionCombineParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   using namespace attention_kernels::cuda;
   const int64_t row = static_cast<int64_t>(blockIdx.x) * p.heads + blockIdx.y;
   const int32_t pieces = pieces_of(p, p.positions[blockIdx.x]);

@@ -4,6 +4,7 @@
 // grid that need not cover them. A score depends on its row and block alone. The tensor-core kernel
 // for the usual shapes is block_scores_mma.cu.
 #include "attention_kernels/block_scores.h"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 
@@ -101,10 +102,12 @@ __device__ __forceinline__ void block_scores(const BlockScoresParams& p) {
 
 extern "C" __global__ void __launch_bounds__(128, 8)
     block_scores_bf16(__grid_constant__ const BlockScoresParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   attention_kernels::cuda::block_scores<attention_kernels::cuda::Bf16>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 8)
     block_scores_f32(__grid_constant__ const BlockScoresParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   attention_kernels::cuda::block_scores<float>(p);
 }

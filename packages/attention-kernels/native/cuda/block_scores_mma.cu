@@ -9,6 +9,7 @@
 // added in fp32 with rounding.
 #include "attention_kernels/block_scores.h"
 #include "dense_kernels/cuda/mma.cuh"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 
@@ -175,6 +176,7 @@ __device__ __forceinline__ void block_scores(const BlockScoresParams& p) {
 
 extern "C" __global__ void __launch_bounds__(128, 3)
     block_scores_bf16_mma(__grid_constant__ const BlockScoresParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   using namespace attention_kernels::cuda;
   if (p.index_dim == 128) return block_scores<4>(p);
   if (p.index_dim == 64) return block_scores<2>(p);

@@ -5,6 +5,7 @@
 // the smallest chosen score are found eight at a time from histograms. Either way the chosen blocks
 // are written in ascending order by counting the flags before each.
 #include "attention_kernels/block_topk.h"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 
 #include "device/blocks.cuh"
@@ -162,6 +163,7 @@ __device__ __forceinline__ void choose_best(Shared& s, const BlockTopkParams& p,
 // Grid: x a token of the launch, y an index head.
 extern "C" __global__ void __launch_bounds__(128)
     block_topk(__grid_constant__ const BlockTopkParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   using namespace attention_kernels::cuda;
   __shared__ Shared s;
   const int64_t row = static_cast<int64_t>(blockIdx.x) * p.index_heads + blockIdx.y;

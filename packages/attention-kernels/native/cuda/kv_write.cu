@@ -4,6 +4,7 @@
 // Pure copies, so elements are moved as bits. Slots of one step are distinct, so tokens are
 // independent.
 #include "attention_kernels/kv_write.h"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 
 namespace attention_kernels::cuda {
@@ -48,10 +49,12 @@ __device__ __forceinline__ void kv_write(const KvWriteParams& p) {
 
 extern "C" __global__ void __launch_bounds__(128)
     kv_write_bf16(__grid_constant__ const KvWriteParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   attention_kernels::cuda::kv_write<uint16_t>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(128)
     kv_write_f32(__grid_constant__ const KvWriteParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   attention_kernels::cuda::kv_write<uint32_t>(p);
 }

@@ -1,10 +1,12 @@
 // Dense causal attention on tensor cores: rows for decode steps, chunks for prefill.
 #include "attention_kernels/paged_attention.h"
+#include "dense_kernels/cuda/pdl.cuh"
 
 #include "device/attend_mma.cuh"
 
 extern "C" __global__ void __launch_bounds__(32)
     paged_attention_bf16_rows(__grid_constant__ const PagedAttentionParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   using namespace attention_kernels::cuda;
   const Attend a = attend_of(p, nullptr, 0);
   if (p.head_dim == 128) return attend_rows<128>(a);
@@ -13,6 +15,7 @@ extern "C" __global__ void __launch_bounds__(32)
 
 extern "C" __global__ void __launch_bounds__(256, 1)
     paged_attention_bf16_chunk(__grid_constant__ const PagedAttentionParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   using namespace attention_kernels::cuda;
   const Attend a = attend_of(p, nullptr, 0);
   if (p.head_dim == 128) return attend_chunk<128>(a);

@@ -5,6 +5,7 @@
 // where a lane finds the other half of a pair. Reads and writes each element once; with a cache, keys
 // go to their slot too, and v is copied there.
 #include "attention_kernels/qk_norm_rope.h"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 
@@ -19,9 +20,11 @@ using dense_kernels::cuda::lane_id;
 using dense_kernels::cuda::load16;
 using dense_kernels::cuda::load_pack;
 using dense_kernels::cuda::Pack;
+using dense_kernels::cuda::prefetch;
 using dense_kernels::cuda::store16;
 using dense_kernels::cuda::store_pack;
 using dense_kernels::cuda::to_f32;
+using dense_kernels::cuda::wait_and_trigger;
 using dense_kernels::cuda::warp_id;
 using dense_kernels::cuda::warp_sum;
 
@@ -62,15 +65,21 @@ __device__ __forceinline__ Heads heads_of(const QkNormRopeParams& p, int32_t& he
           p.index_k_stride, 1,             p.index_dim};
 }
 
+// The frequencies need no predecessor: they are formed while the block waits. Kept in `sines`, where the
+// same thread finds them again.
+__device__ __forceinline__ void fill_frequencies(Shared& s, const QkNormRopeParams& p) {
+  for (int32_t i = threadIdx.x; i < p.rotary_dim / 2; i += blockDim.x) {
+    const double power = -2.0 * i / p.rotary_dim;
+    s.sines[i] = static_cast<float>(pow(static_cast<double>(p.theta), power));
+  }
+}
+
 // The frequency is rounded to fp32 once, the product once; cosine and sine are those of exactly that
-// number, from the double functions, which reduce any argument correctly. The frequencies come first:
-// they hide the wait for the position.
+// number, from the double functions, which reduce any argument correctly.
 __device__ __forceinline__ void fill_rotation(Shared& s, const QkNormRopeParams& p,
                                               int32_t position) {
   for (int32_t i = threadIdx.x; i < p.rotary_dim / 2; i += blockDim.x) {
-    const double power = -2.0 * i / p.rotary_dim;
-    const float frequency = static_cast<float>(pow(static_cast<double>(p.theta), power));
-    const float angle = __fmul_rn(static_cast<float>(position), frequency);
+    const float angle = __fmul_rn(static_cast<float>(position), s.sines[i]);
     double sine, cosine;
     sincos(static_cast<double>(angle), &sine, &cosine);
     s.cosines[i] = static_cast<float>(cosine);
@@ -172,9 +181,17 @@ __device__ __forceinline__ void copy_values(const QkNormRopeParams& p, int64_t t
 
 // Asks for a head's bytes, which are wanted when the angles are there.
 template <typename T>
-__device__ __forceinline__ void prefetch(const T* in, int32_t dims) {
+__device__ __forceinline__ void prefetch_head(const T* in, int32_t dims) {
   const int32_t d = lane_id() * kPack<T>;
-  if (d < dims) asm volatile("prefetch.global.L1 [%0];" ::"l"(in + d));
+  if (d < dims) prefetch(in + d);
+}
+
+// Asks for the weights of a head, which are cold in every step of a model.
+__device__ __forceinline__ void prefetch_gains(const Heads& heads, bool weights_f32) {
+  constexpr int32_t kLane = 8;  // elements
+  const int32_t d = lane_id() * kLane;
+  if (heads.weight == nullptr || d >= heads.dims) return;
+  prefetch(static_cast<const char*>(heads.weight) + d * (weights_f32 ? 4 : 2));
 }
 
 template <typename T>
@@ -188,17 +205,18 @@ template <typename T>
 __device__ __forceinline__ void qk_norm_rope(const QkNormRopeParams& p) {
   __shared__ Shared s;
   const int64_t token = blockIdx.x;
-  const int32_t position = p.positions[token];
   const bool has_index = p.index_q != nullptr;
-  const int64_t slot = p.v != nullptr ? p.slots[token] : -1;
-  const bool has_slot = slot >= 0 && slot < p.cache_slots;
   const int32_t all = p.heads + p.kv_heads + (has_index ? p.index_heads + 1 : 0);
   const int32_t first = blockIdx.y * kWarps + warp_id();
-  if (first < all) {
-    int32_t head = first;
-    const Heads heads = heads_of(p, head);
-    prefetch(input_of<T>(heads, token, head), heads.dims);
-  }
+  int32_t head_in_first = min(first, all - 1);
+  const Heads first_heads = heads_of(p, head_in_first);
+  prefetch_gains(first_heads, p.weights_f32 != 0);
+  fill_frequencies(s, p);
+  wait_and_trigger();
+  const int32_t position = p.positions[token];
+  const int64_t slot = p.v != nullptr ? p.slots[token] : -1;
+  const bool has_slot = slot >= 0 && slot < p.cache_slots;
+  prefetch_head(input_of<T>(first_heads, token, head_in_first), first_heads.dims);
   fill_rotation(s, p, position);
   __syncthreads();
   for (int32_t i = first; i < all; i += gridDim.y * kWarps) {

@@ -125,6 +125,8 @@ DotBlockFunction choose_dot(const CpuContext* context, LinearWeight weight, Line
 
 template <LinearWeight kWeight, LinearX kX, typename Y>
 void linear(const LinearParams* p, const CpuContext* context) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   if (p->tokens <= 0 || p->out <= 0) return;
   constexpr int64_t kWeightBytes =
       kWeight == LinearWeight::kF32 ? 4 : kWeight == LinearWeight::kBf16 ? 2 : 1;

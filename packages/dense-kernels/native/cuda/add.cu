@@ -1,5 +1,6 @@
 // y = a + b on CUDA: 16 bytes a thread and step, grid-stride. Bound by memory.
 #include "dense_kernels/add.h"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 
 namespace dense_kernels::cuda {
@@ -28,9 +29,11 @@ __device__ __forceinline__ void add(const AddParams& p) {
 }  // namespace dense_kernels::cuda
 
 extern "C" __global__ void __launch_bounds__(256) add_bf16(__grid_constant__ const AddParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   dense_kernels::cuda::add<dense_kernels::cuda::Bf16>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256) add_f32(__grid_constant__ const AddParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   dense_kernels::cuda::add<float>(p);
 }

@@ -1,5 +1,6 @@
 // Row gather on CUDA: a block a token. Rows of one dtype are copied by 16 bytes, bit for bit; others
 // go through fp32, eight elements a thread. Bound by memory.
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "dense_kernels/embedding.h"
 
@@ -84,20 +85,24 @@ using dense_kernels::cuda::Bf16;
 
 extern "C" __global__ void __launch_bounds__(256)
     embedding_bf16(__grid_constant__ const EmbeddingParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   dense_kernels::cuda::embedding<Bf16, Bf16>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     embedding_f32(__grid_constant__ const EmbeddingParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   dense_kernels::cuda::embedding<float, float>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     embedding_bf16_to_f32(__grid_constant__ const EmbeddingParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   dense_kernels::cuda::embedding<Bf16, float>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     embedding_f32_to_bf16(__grid_constant__ const EmbeddingParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   dense_kernels::cuda::embedding<float, Bf16>(p);
 }

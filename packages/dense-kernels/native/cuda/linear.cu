@@ -5,6 +5,7 @@
 //
 // linear_tile.cu has many tokens, linear_fma.cu f32 weights or f32 x.
 #include "dense_kernels/linear.h"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "device/linear_mma.cuh"
 
@@ -79,11 +80,13 @@ __device__ __forceinline__ void sum_slice(float (&acc)[kTiles][4], const LinearP
   Batch<Weight, kStep> even;
   Batch<Weight, kStep> odd;
   stream_batch<Weight, kAligned, kStep>(even, p, job, begin);
+  stream_batch<Weight, kAligned, kStep>(odd, p, job, begin + kStep);
+  wait_and_trigger();  // weights are on their way; x is a predecessor's
   for (int unit = begin; unit < job.end; unit += 2 * kStep) {
-    stream_batch<Weight, kAligned, kStep>(odd, p, job, unit + kStep);
     multiply_batch<Weight, kAligned, kTiles, kStep>(acc, even, p, job, unit);
     stream_batch<Weight, kAligned, kStep>(even, p, job, unit + 2 * kStep);
     multiply_batch<Weight, kAligned, kTiles, kStep>(acc, odd, p, job, unit + kStep);
+    stream_batch<Weight, kAligned, kStep>(odd, p, job, unit + 3 * kStep);
   }
 }
 

@@ -4,6 +4,7 @@
 // columns of weights each before they wait. Bound by reading the weights; with more tokens by reading
 // x for every output, so `_more` has four outputs and eight tokens a thread.
 #include "dense_kernels/linear.h"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "device/linear_slices.cuh"
 
 namespace dense_kernels::cuda {
@@ -88,6 +89,7 @@ __device__ __forceinline__ void add_piece(Sums<S>& sums, const LinearParams& p, 
       scales[o][i] = scale_of<Weight>(p, output, first + i * kChunk);
     }
   }
+  wait_and_trigger();  // weights are on their way; x is a predecessor's
 #pragma unroll
   for (int chunk = 0; chunk < S::kPiece; chunk += kChunk) {
 #pragma unroll
@@ -132,6 +134,7 @@ __device__ __forceinline__ void run_block(const LinearParams& p, Partials<S>& pa
       add_piece<S, Weight, X, kAligned>(sums, p, first_output, first_token, first);
     }
   }
+  wait_and_trigger();  // for threads without an output, which will write others' sums
 #pragma unroll
   for (int o = 0; o < S::kOutputs; ++o) {
 #pragma unroll

@@ -2,6 +2,7 @@
 // block, 4 x 4 a thread, 16 columns at a time through shared memory, the next 16 on their way in
 // registers. Sums in the order of linear_fma.cu. Bound by arithmetic.
 #include "dense_kernels/linear.h"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "device/linear_slices.cuh"
 
 namespace dense_kernels::cuda {
@@ -172,40 +173,48 @@ namespace cuda = dense_kernels::cuda;
 
 extern "C" __global__ void __launch_bounds__(256)
     linear_f32_f32_f32_tile(__grid_constant__ const LinearParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   cuda::fma_tile_linear<cuda::F32Weight, float, float>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     linear_f32_f32_bf16_tile(__grid_constant__ const LinearParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   cuda::fma_tile_linear<cuda::F32Weight, float, cuda::Bf16>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     linear_f32_bf16_f32_tile(__grid_constant__ const LinearParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   cuda::fma_tile_linear<cuda::F32Weight, cuda::Bf16, float>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     linear_f32_bf16_bf16_tile(__grid_constant__ const LinearParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   cuda::fma_tile_linear<cuda::F32Weight, cuda::Bf16, cuda::Bf16>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     linear_bf16_f32_f32_tile(__grid_constant__ const LinearParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   cuda::fma_tile_linear<cuda::Bf16Weight, float, float>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     linear_bf16_f32_bf16_tile(__grid_constant__ const LinearParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   cuda::fma_tile_linear<cuda::Bf16Weight, float, cuda::Bf16>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     linear_mxfp8_f32_f32_tile(__grid_constant__ const LinearParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   cuda::fma_tile_linear<cuda::Mxfp8Weight, float, float>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     linear_mxfp8_f32_bf16_tile(__grid_constant__ const LinearParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   cuda::fma_tile_linear<cuda::Mxfp8Weight, float, cuda::Bf16>(p);
 }

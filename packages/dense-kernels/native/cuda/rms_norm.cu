@@ -2,6 +2,7 @@
 // of 16 bytes in registers between the two passes; longer rows are read again, from cache. Bound by
 // memory with many rows, by latency with one. The number of threads, and so the order of the sum,
 // depends on the width alone.
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "dense_kernels/rms_norm.h"
@@ -140,9 +141,21 @@ __device__ __forceinline__ void norm_row(const RmsNormParams& p, float* scratch)
   }
 }
 
+// The weights are cold in every step of a model; they come while the block waits for x.
+template <typename T>
+__device__ __forceinline__ void prefetch_weights(const RmsNormParams& p) {
+  const char* weight = static_cast<const char*>(p.weight);
+  const int bytes = p.weight_is_bf16 ? sizeof(Bf16) : sizeof(float);
+  for (int column = threadIdx.x * kPack<T>; column < p.hidden; column += blockDim.x * kPack<T>) {
+    prefetch(weight + static_cast<int64_t>(column) * bytes);
+  }
+}
+
 template <typename T>
 __device__ __forceinline__ void rms_norm(const RmsNormParams& p) {
   __shared__ float scratch[kWarp];
+  prefetch_weights<T>(p);
+  wait_and_trigger();
   if (p.weight_is_bf16) {
     norm_row<T, Bf16>(p, scratch);
   } else {

@@ -1,5 +1,6 @@
 // SwiGLU-OAI on CUDA: blocks of 1024 columns of one row, all in one grid dimension; 16 bytes of gate
 // and of up a thread and step. Bound by memory.
+#include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "dense_kernels/swiglu_oai.h"
 
@@ -49,10 +50,12 @@ __device__ __forceinline__ void swiglu_oai(const SwigluOaiParams& p) {
 
 extern "C" __global__ void __launch_bounds__(256)
     swiglu_oai_bf16(__grid_constant__ const SwigluOaiParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   dense_kernels::cuda::swiglu_oai<dense_kernels::cuda::Bf16>(p);
 }
 
 extern "C" __global__ void __launch_bounds__(256)
     swiglu_oai_f32(__grid_constant__ const SwigluOaiParams p) {
+  dense_kernels::cuda::wait_and_trigger();
   dense_kernels::cuda::swiglu_oai<float>(p);
 }

@@ -35,7 +35,9 @@ export async function traceLayer(
   const graph = device.capture(
     () => {
       workspace.reset();
-      layer.forward(hidden, residual, new ModelStep(inputs.batch, cache, { stream, workspace }));
+      const { launches: pdl } = model;
+      const context = { stream, workspace, ...(pdl && { pdl }) };
+      layer.forward(hidden, residual, new ModelStep(inputs.batch, cache, context));
     },
     { stream },
   );

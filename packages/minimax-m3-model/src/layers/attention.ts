@@ -88,7 +88,7 @@ export class Attention {
     if (!cache) throw new RangeError(`the cache has no layer ${this.#layer}`);
     const { slots } = step.batch;
     const { k: kCache, v: vCache, indexKeys } = cache;
-    kvWrite({ k, v, indexK, slots, kCache, vCache, indexKeys }, { stream: step.stream });
+    kvWrite({ k, v, indexK, slots, kCache, vCache, indexKeys }, step.on);
     return cache;
   }
 

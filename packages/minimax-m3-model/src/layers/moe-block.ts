@@ -119,7 +119,8 @@ export class MoeBlock {
     return step.scratch(() => {
       const topk = path.router.forward(hidden, step);
       step.taps?.router?.(this.#parts.layer, topk.ids, topk.weights, step.stream);
-      return path.experts.forward({ hidden, topk }, { ...step.on, out });
+      const options = { ...step.on, out, pdlWithPredecessor: step.programmatic };
+      return path.experts.forward({ hidden, topk }, options);
     });
   }
 }

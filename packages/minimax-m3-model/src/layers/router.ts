@@ -29,9 +29,10 @@ export class Router {
    */
   forward(hidden: Tensor, step: ModelStep): TopkResult {
     const weight = { data: this.#weight };
-    const logits = linear({ x: hidden, weight, outDtype: 'f32' }, step.on);
+    const logits = linear({ x: hidden, weight, outDtype: 'f32' }, step.onFirst);
     const { positions } = step.batch;
     const bias = this.#bias && { routingBias: this.#bias };
-    return topk({ logits, positions, ...bias }, this.#topk, step.on);
+    const pdl = step.pdl && { pdl: step.pdl };
+    return topk({ logits, positions, ...bias }, this.#topk, { ...step.on, ...pdl });
   }
 }

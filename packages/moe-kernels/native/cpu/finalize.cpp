@@ -12,6 +12,7 @@ constexpr int64_t kElementsPerPiece = 16384;
 
 void run(const FinalizeParams* p, const CpuContext* context, const FinalizeLevels& levels) {
   context->grid_dependency_sync(context);
+  context->trigger(context);
   CpuLoopBody body = levels.baseline;
 #ifdef CRT_X86
   if (context->level >= kCpuAvx2) body = levels.avx2;

@@ -217,6 +217,8 @@ void route_tokens(void* argument, int64_t begin, int64_t end) {
 constexpr int64_t kTokensPerPiece = 8;  // a piece is some microseconds; smaller ones cost wake-ups
 
 void topk(const TopkParams* p, const CpuContext* context, CpuLoopBody body) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   Routing routing = {p, kBaseline};
 #if CRT_X86
   if (context->level >= kCpuAvx2) routing.steps = kAvx2;

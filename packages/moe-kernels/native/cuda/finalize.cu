@@ -56,7 +56,7 @@ __device__ __forceinline__ void finalize_pack(const FinalizeParams& p, int64_t t
 
 template <typename T>
 __device__ __forceinline__ void finalize(const FinalizeParams& p) {
-  wait_for_predecessors();
+  wait_and_trigger();
   constexpr int32_t kColumns = kThreads * kPack<T>;  // of a unit
   const int32_t strips = (p.hidden + kColumns - 1) / kColumns;
   const int64_t units = int64_t{p.tokens} * strips;

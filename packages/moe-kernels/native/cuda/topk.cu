@@ -5,6 +5,7 @@
 #include <math_constants.h>
 
 #include "dense_kernels/cuda/convert.cuh"
+#include "dense_kernels/cuda/pdl.cuh"
 #include "device/topk_rank.cuh"
 #include "device/topk_scores.cuh"
 #include "moe_kernels/topk.h"
@@ -196,6 +197,12 @@ __device__ __forceinline__ void route_token(const TopkParams& p, int64_t token, 
 
 template <typename T>
 __device__ __forceinline__ void route_tokens(const TopkParams& p, uint64_t* shared) {
+  constexpr int kSector = 32 / sizeof(float);
+  for (int e = threadIdx.x * kSector; p.bias != nullptr && e < p.experts;
+       e += blockDim.x * kSector) {
+    dense_kernels::cuda::prefetch(static_cast<const float*>(p.bias) + e);
+  }
+  dense_kernels::cuda::wait_and_trigger();
   const Row row = row_of_warp(p, shared);
   const int32_t* positions = static_cast<const int32_t*>(p.positions);
   const int64_t warps = int64_t{gridDim.x} * (blockDim.x / kWarp);

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* kernel block_scores_bf16 BlockScoresParams block=128 */
-/* kernel block_scores_f32 BlockScoresParams block=128 */
-/* kernel block_scores_bf16_mma BlockScoresParams block=128 cpu=block_scores_bf16 */
+/* kernel block_scores_bf16 BlockScoresParams block=128 pdl=waits,triggers */
+/* kernel block_scores_f32 BlockScoresParams block=128 pdl=waits,triggers */
+/* kernel block_scores_bf16_mma BlockScoresParams block=128 pdl=waits,triggers cpu=block_scores_bf16 */
 typedef struct BlockScoresParams {
   const void* index_q;         /* r bf16|f32 [total_tokens, index_heads, index_dim] */
   const void* index_keys;      /* r bf16|f32 [pages, page_tokens, index_dim] */

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* kernel block_topk BlockTopkParams block=128 */
+/* kernel block_topk BlockTopkParams block=128 pdl=waits,triggers */
 typedef struct BlockTopkParams {
   const float* scores;      /* r f32 [tokens, index_heads, max_pages] of block_scores */
   const int32_t* positions; /* r i32 [total_tokens], absolute; negative: all -1 */

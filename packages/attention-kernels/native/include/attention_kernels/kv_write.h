@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* kernel kv_write_bf16 KvWriteParams block=128 */
-/* kernel kv_write_f32 KvWriteParams block=128 */
+/* kernel kv_write_bf16 KvWriteParams block=128 pdl=waits,triggers */
+/* kernel kv_write_f32 KvWriteParams block=128 pdl=waits,triggers */
 typedef struct KvWriteParams {
   const void* k;        /* r bf16|f32 [tokens, kv_heads, head_dim], row stride k_stride */
   const void* v;        /* r bf16|f32 [tokens, kv_heads, head_dim], row stride v_stride */

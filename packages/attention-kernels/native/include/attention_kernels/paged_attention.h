@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* kernel paged_attention_bf16 PagedAttentionParams block=128 */
-/* kernel paged_attention_f32 PagedAttentionParams block=128 */
-/* kernel paged_attention_bf16_rows PagedAttentionParams block=32 cpu=paged_attention_bf16 */
-/* kernel paged_attention_bf16_chunk PagedAttentionParams block=256 cpu=paged_attention_bf16 */
+/* kernel paged_attention_bf16 PagedAttentionParams block=128 pdl=waits,triggers */
+/* kernel paged_attention_f32 PagedAttentionParams block=128 pdl=waits,triggers */
+/* kernel paged_attention_bf16_rows PagedAttentionParams block=32 pdl=waits,triggers cpu=paged_attention_bf16 */
+/* kernel paged_attention_bf16_chunk PagedAttentionParams block=256 pdl=waits,triggers cpu=paged_attention_bf16 */
 typedef struct PagedAttentionParams {
   const void* q;                 /* r bf16|f32 [tokens, heads, head_dim] */
   const void* k_cache;           /* r bf16|f32 [pages, page_tokens, kv_heads, head_dim] */

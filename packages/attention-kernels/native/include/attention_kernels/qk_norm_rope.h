@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* kernel qk_norm_rope_bf16 QkNormRopeParams block=128 */
-/* kernel qk_norm_rope_f32 QkNormRopeParams block=128 */
+/* kernel qk_norm_rope_bf16 QkNormRopeParams block=128 pdl=waits,triggers */
+/* kernel qk_norm_rope_f32 QkNormRopeParams block=128 pdl=waits,triggers */
 typedef struct QkNormRopeParams {
   const void* q;              /* r bf16|f32 [tokens, heads, head_dim], row stride q_stride */
   const void* k;              /* r bf16|f32 [tokens, kv_heads, head_dim], row stride k_stride */

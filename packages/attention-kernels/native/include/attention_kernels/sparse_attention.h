@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* kernel sparse_attention_bf16 SparseAttentionParams block=128 */
-/* kernel sparse_attention_f32 SparseAttentionParams block=128 */
-/* kernel sparse_attention_bf16_rows SparseAttentionParams block=32 cpu=sparse_attention_bf16 */
+/* kernel sparse_attention_bf16 SparseAttentionParams block=128 pdl=waits,triggers */
+/* kernel sparse_attention_f32 SparseAttentionParams block=128 pdl=waits,triggers */
+/* kernel sparse_attention_bf16_rows SparseAttentionParams block=32 pdl=waits,triggers cpu=sparse_attention_bf16 */
 typedef struct SparseAttentionParams {
   const void* q;                 /* r bf16|f32 [tokens, heads, head_dim] */
   const void* k_cache;           /* r bf16|f32 [pages, page_tokens, kv_heads, head_dim] */

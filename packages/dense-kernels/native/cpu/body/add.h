@@ -24,6 +24,8 @@ void add_range(void* argument, int64_t begin, int64_t end) {
 
 template <typename T>
 void add(const AddParams* p, const CpuContext* context) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   context->parallel_for(context, p->count, kAddGrain, add_range<T>, const_cast<AddParams*>(p));
 }
 

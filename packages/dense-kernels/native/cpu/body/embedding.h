@@ -69,6 +69,8 @@ void gather_rows(void* argument, int64_t begin, int64_t end) {
 
 template <typename From, typename To>
 void embedding(const EmbeddingParams* p, const CpuContext* context) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   const int64_t grain = kEmbeddingGrain / (p->hidden + 1) + 1;
   context->parallel_for(context, p->tokens, grain, gather_rows<From, To>,
                         const_cast<EmbeddingParams*>(p));

@@ -96,6 +96,8 @@ void norm_rows(void* argument, int64_t begin, int64_t end) {
 
 template <typename T>
 void rms_norm(const RmsNormParams* p, const CpuContext* context) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   const int64_t rows = static_cast<int64_t>(p->tokens) * p->heads;
   const int64_t grain = kRmsNormGrain / (p->hidden + 1) + 1;
   const CpuLoopBody body = p->weight_is_bf16 ? norm_rows<T, Bf16> : norm_rows<T, float>;

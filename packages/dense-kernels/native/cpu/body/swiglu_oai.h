@@ -47,6 +47,8 @@ void swiglu_pieces(void* argument, int64_t begin, int64_t end) {
 
 template <typename T>
 void swiglu_oai(const SwigluOaiParams* p, const CpuContext* context) {
+  context->grid_dependency_sync(context);
+  context->trigger(context);
   const int64_t pieces = (p->intermediate + kSwigluPiece - 1) / kSwigluPiece;
   context->parallel_for(context, pieces * p->tokens, kSwigluGrain, swiglu_pieces<T>,
                         const_cast<SwigluOaiParams*>(p));

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* kernel add_bf16 AddParams block=256 */
-/* kernel add_f32 AddParams block=256 */
+/* kernel add_bf16 AddParams block=256 pdl=waits,triggers */
+/* kernel add_f32 AddParams block=256 pdl=waits,triggers */
 typedef struct AddParams {
   const void* a; /* r bf16|f32 [count] dense */
   const void* b; /* r bf16|f32 [count] dense */

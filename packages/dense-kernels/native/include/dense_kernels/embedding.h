@@ -5,10 +5,10 @@
 
 #include <stdint.h>
 
-/* kernel embedding_bf16 EmbeddingParams block=256 */
-/* kernel embedding_f32 EmbeddingParams block=256 */
-/* kernel embedding_bf16_to_f32 EmbeddingParams block=256 */
-/* kernel embedding_f32_to_bf16 EmbeddingParams block=256 */
+/* kernel embedding_bf16 EmbeddingParams block=256 pdl=waits,triggers */
+/* kernel embedding_f32 EmbeddingParams block=256 pdl=waits,triggers */
+/* kernel embedding_bf16_to_f32 EmbeddingParams block=256 pdl=waits,triggers */
+/* kernel embedding_f32_to_bf16 EmbeddingParams block=256 pdl=waits,triggers */
 typedef struct EmbeddingParams {
   const void* table;    /* r bf16|f32 [rows, hidden] row stride below */
   const void* ids;      /* r i32 [tokens] row of the table + first_id, anything else = zeros */

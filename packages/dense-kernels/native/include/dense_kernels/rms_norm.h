@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-/* kernel rms_norm_bf16 RmsNormParams block=1024 */
-/* kernel rms_norm_f32 RmsNormParams block=1024 */
+/* kernel rms_norm_bf16 RmsNormParams block=1024 pdl=waits,triggers */
+/* kernel rms_norm_f32 RmsNormParams block=1024 pdl=waits,triggers */
 typedef struct RmsNormParams {
   const void* x;          /* r bf16|f32 [tokens, heads, hidden] strides below */
   const void* residual;   /* r? bf16|f32 [tokens, heads, hidden] dense; null = no addition */

@@ -7,8 +7,8 @@
 
 #include <stdint.h>
 
-/* kernel swiglu_oai_bf16 SwigluOaiParams block=256 */
-/* kernel swiglu_oai_f32 SwigluOaiParams block=256 */
+/* kernel swiglu_oai_bf16 SwigluOaiParams block=256 pdl=waits,triggers */
+/* kernel swiglu_oai_f32 SwigluOaiParams block=256 pdl=waits,triggers */
 typedef struct SwigluOaiParams {
   const void* gate;      /* r bf16|f32 [tokens, intermediate] row stride below */
   const void* up;        /* r bf16|f32 [tokens, intermediate] row stride below */

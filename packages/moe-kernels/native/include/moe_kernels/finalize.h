@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* kernel finalize_f32 FinalizeParams block=256 pdl=waits */
-/* kernel finalize_bf16 FinalizeParams block=256 pdl=waits */
+/* kernel finalize_f32 FinalizeParams block=256 pdl=waits,triggers */
+/* kernel finalize_bf16 FinalizeParams block=256 pdl=waits,triggers */
 typedef struct FinalizeParams {
   const void* expert_out; /* r bf16|f32 [tokens * k, hidden] down projections in permuted order */
   const void* slots;      /* r i32 [tokens, k] (token, slot) -> permuted row; others skipped */

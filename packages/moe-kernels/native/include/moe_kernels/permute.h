@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* kernel permute PermuteParams block=1024 pdl=triggers */
+/* kernel permute PermuteParams block=1024 pdl=waits,triggers */
 typedef struct PermuteParams {
   const void* ids;       /* r i32 [tokens, k] global expert ids; -1 or not local = skipped */
   void* offsets;         /* w i32 [experts + 1] first permuted row of each local expert */

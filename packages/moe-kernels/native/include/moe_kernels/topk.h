@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* kernel topk_f32 TopkParams block=256 */
-/* kernel topk_bf16 TopkParams block=256 */
+/* kernel topk_f32 TopkParams block=256 pdl=waits,triggers */
+/* kernel topk_bf16 TopkParams block=256 pdl=waits,triggers */
 typedef struct TopkParams {
   const void* logits;    /* r bf16|f32 [tokens, experts] router output, rows dense */
   const void* bias;      /* r? f32 [experts] helps to choose, never weighs; null = none */

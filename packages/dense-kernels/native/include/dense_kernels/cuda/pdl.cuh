@@ -19,6 +19,18 @@ __device__ __forceinline__ void launch_dependents() {
 #endif
 }
 
+// Asks for the line of an address that no predecessor writes, before waiting for them.
+__device__ __forceinline__ void prefetch(const void* address) {
+  asm volatile("prefetch.global.L1 [%0];" ::"l"(address));
+}
+
+// How a kernel without weights to ask for begins: in this order, so that who has waited for its
+// predecessor has waited for all before.
+__device__ __forceinline__ void wait_and_trigger() {
+  wait_for_predecessors();
+  launch_dependents();
+}
+
 }  // namespace dense_kernels::cuda
 
 #endif
