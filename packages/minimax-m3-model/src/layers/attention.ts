@@ -1,6 +1,5 @@
 import {
   headsView,
-  kvWrite,
   pagedAttention,
   qkNormRope,
   selectBlocks,
@@ -52,19 +51,28 @@ export class Attention {
   #project(hidden: Tensor, step: ModelStep, out: Tensor): void {
     step.scratch(() => {
       const projected = linear({ x: hidden, weight: this.#weights.qkv }, step.on);
-      const { q, k, v, indexQ, indexK } = this.#normAndRotate(projected, step);
-      const cache = this.#write(k, v, indexK, step);
+      const cache = this.#cacheOf(step);
+      const { q, indexQ } = this.#normAndRotate(projected, cache, step);
       const attended = this.#attend(q, indexQ, cache, step);
       linear({ x: attended, weight: this.#weights.output }, { ...step.on, out });
     });
   }
 
-  #normAndRotate(projected: Tensor, step: ModelStep) {
+  /** Also writes the keys, the values and the index keys into the cache. */
+  #normAndRotate(projected: Tensor, cache: LayerCache, step: ModelStep) {
     const { q, k, v, indexQ, indexK } = this.#layout;
     const { rotaryDim, ropeTheta, rmsNormEps } = this.#config;
     const { qNorm, kNorm, indexQNorm, indexKNorm } = this.#weights;
     const index = indexQ && indexK && { indexQ, indexK };
-    const rotated = qkNormRope(
+    const { k: kCache, v: vCache, indexKeys } = cache;
+    const written = {
+      v: headsView(projected, v),
+      slots: step.batch.slots,
+      kCache,
+      vCache,
+      indexKeys,
+    };
+    return qkNormRope(
       {
         q: headsView(projected, q),
         k: headsView(projected, k),
@@ -78,17 +86,13 @@ export class Attention {
           indexKWeight: indexKNorm,
         }),
       },
-      { ...step.on, rotaryDim, theta: ropeTheta, eps: rmsNormEps },
+      { ...step.on, rotaryDim, theta: ropeTheta, eps: rmsNormEps, cache: written },
     );
-    return { ...rotated, v: headsView(projected, v) };
   }
 
-  #write(k: Tensor, v: Tensor, indexK: Tensor | undefined, step: ModelStep): LayerCache {
+  #cacheOf(step: ModelStep): LayerCache {
     const cache = step.cache.layers[this.#layer];
     if (!cache) throw new RangeError(`the cache has no layer ${this.#layer}`);
-    const { slots } = step.batch;
-    const { k: kCache, v: vCache, indexKeys } = cache;
-    kvWrite({ k, v, indexK, slots, kCache, vCache, indexKeys }, step.on);
     return cache;
   }
 
