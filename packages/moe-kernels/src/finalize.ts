@@ -14,6 +14,8 @@ export interface FinalizeInput {
   readonly slots: Tensor;
   /** [tokens, k] f32, from `topk`. */
   readonly weights: Tensor;
+  /** [tokens, hidden], dtype of `expertOut`: the shared expert's output, added to the rounded sum. */
+  readonly addend?: Tensor | undefined;
 }
 
 /** Where and how the operation runs. */
@@ -28,7 +30,7 @@ const operation = 'finalize';
 
 /**
  * out[t] = round(scale · Σ_j weights[t, j] · expertOut[slots[t, j]]), fp32, in ascending j, one
- * rounding. Slots outside of expertOut (−1) are skipped; a token without a local expert gives zeros.
+ * rounding; then plus the addend, if any, rounded again: the bits of an addition of its own. Slots outside of expertOut (−1) are skipped; a token without a local expert gives zeros.
  *
  * @returns [tokens, hidden] in the dtype of `expertOut`
  * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
@@ -51,6 +53,7 @@ export function finalize(input: FinalizeInput, options: FinalizeOptions): Tensor
     expert_out: expertOut,
     slots,
     weights,
+    addend: input.addend ?? null,
     out,
     tokens,
     k,
@@ -60,7 +63,7 @@ export function finalize(input: FinalizeInput, options: FinalizeOptions): Tensor
   return out;
 }
 
-function checkInput({ expertOut, slots, weights }: FinalizeInput, stream: Stream) {
+function checkInput({ expertOut, slots, weights, addend }: FinalizeInput, stream: Stream) {
   const dimensions = ['tokens', 'k'];
   const slotsRule = { dtypes: ['i32'] as const, shape: [null, null], dimensions };
   checkTensor(operation, 'slots', slots, slotsRule, stream);
@@ -73,7 +76,13 @@ function checkInput({ expertOut, slots, weights }: FinalizeInput, stream: Stream
   };
   checkTensor(operation, 'expertOut', expertOut, expertOutRule, stream);
   const [tokens = 0, k = 0] = slots.shape;
-  return { tokens, k, hidden: expertOut.shape[1] ?? 0, dtype: activationDtype(expertOut.dtype) };
+  const hidden = expertOut.shape[1] ?? 0;
+  if (addend) {
+    const shape = [tokens, hidden];
+    const rule = { dtypes: [expertOut.dtype], shape, dimensions: ['tokens', 'hidden'] };
+    checkTensor(operation, 'addend', addend, rule, stream);
+  }
+  return { tokens, k, hidden, dtype: activationDtype(expertOut.dtype) };
 }
 
 function checkOut(

@@ -31,6 +31,8 @@ export {
   type RoutedExpertsOptions,
   type RoutedExpertsReport,
   type RoutedExpertsWeights,
+  type RoutedRows,
+  type SumRowsOptions,
 } from './routed-experts.js';
 export type { RoutedExpertsPlan } from './routed-experts.plan.js';
 export { type RoutingMethod, routingMethods } from './routing/routing-method.js';

@@ -37,8 +37,8 @@ export interface PdlLaunch {
   readonly device: Pick<DeviceLimits, 'sm' | 'cpuLevel'>;
   /** Whether the kernel waits for its predecessors (the manifest's `pdl=waits`). */
   readonly waits: boolean;
-  /** Whether its predecessor is the caller's, of which nothing is known. */
-  readonly isFirst?: boolean;
+  /** What about the call forbids it, if anything. */
+  readonly obstacle?: string;
 }
 
 /** Decides launches for one weight format and one set of options. */
@@ -53,12 +53,9 @@ export const withoutPdl: PdlChooser = ({ tokens }) => ({
   reason: 'the call has no PDL policy',
 });
 
-/**
- * For the first launch of a sequence whose predecessor is the caller's: nothing is known of that, and it
- * may let its dependents start before it has waited itself.
- */
-export function withoutPredecessor(pdl: PdlChooser): PdlChooser {
-  return (launch) => pdl({ ...launch, isFirst: true });
+/** The same guard for a launch that something about its call forbids to be programmatic. */
+export function withObstacle(pdl: PdlChooser, obstacle: string): PdlChooser {
+  return (launch) => pdl({ ...launch, obstacle });
 }
 
 /**
@@ -122,7 +119,7 @@ export class PdlPolicy {
     }
     if (launch.tokens > limit) return `${launch.tokens} tokens are more than the limit ${limit}`;
     if (!launch.waits) return 'the kernel does not wait for its predecessors';
-    if (launch.isFirst === true) return 'the call does not say `pdlWithPredecessor`';
+    if (launch.obstacle !== undefined) return launch.obstacle;
     const isIdle = mode === 'auto' && launch.device.cpuLevel !== '';
     return isIdle ? 'there is nothing to hide on the CPU' : undefined;
   }

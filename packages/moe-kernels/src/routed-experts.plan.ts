@@ -24,15 +24,15 @@ export function planRoutedExperts(
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
-  firstPdl: PdlChooser = pdl,
+  { first = pdl, last = pdl }: { readonly first?: PdlChooser; readonly last?: PdlChooser } = {},
 ): RoutedExpertsPlan {
   const { tokens, hidden, activations } = shape;
   const gateUp = planExpertsGateUp(shape, device, pdl);
   const steps = [
-    planPermute(shape, device, firstPdl),
+    planPermute(shape, device, first),
     gateUp,
     planExpertsDown(shape, device, pdl),
-    planFinalize({ tokens, hidden, dtype: activations }, device, pdl),
+    planFinalize({ tokens, hidden, dtype: activations }, device, last),
   ];
   return {
     steps: tokens === 0 ? [] : steps,

@@ -13,7 +13,7 @@ import type { ExpertsShape } from './experts.plan.js';
 import { expertsDown } from './experts-down.js';
 import { expertsGateUp } from './experts-gate-up.js';
 import { finalize } from './finalize.js';
-import { type PdlChooser, type PdlConfig, PdlPolicy, withoutPredecessor } from './pdl.js';
+import { type PdlChooser, type PdlConfig, PdlPolicy, withObstacle } from './pdl.js';
 import { pdlDtypeOf } from './pdl-limits.js';
 import { permute } from './permute.js';
 import { planRoutedExperts, type RoutedExpertsPlan } from './routed-experts.plan.js';
@@ -79,15 +79,43 @@ export interface RoutedExpertsReport {
   readonly lastPlan?: RoutedExpertsPlan;
 }
 
+/** The rows of the experts of one call, before they are summed. */
+export interface RoutedRows {
+  /** [tokens · k, hidden] in permuted order. */
+  readonly expertOut: Tensor;
+  /** [tokens, k] i32, the row of each slot. */
+  readonly slots: Tensor;
+  /** [tokens, k] f32. */
+  readonly weights: Tensor;
+}
+
+/** Where and how the rows of a call are summed. */
+export interface SumRowsOptions extends Omit<RoutedExpertsOptions, 'pdlWithPredecessor'> {
+  /** [tokens, hidden], added to the rounded sum: the output of a shared expert. */
+  readonly addend?: Tensor;
+  /**
+   * Whether the stream has waited for another one since the rows were enqueued: then the sum is launched
+   * plainly. Default false.
+   */
+  readonly isJoined?: boolean;
+}
+
 interface LastCall {
   readonly shape: ExpertsShape;
   readonly device: DeviceLimits;
   readonly pdl: PdlChooser;
   /** Of the first launch. */
-  readonly firstPdl: PdlChooser;
+  readonly first: PdlChooser;
+  /** Of the sum. */
+  readonly last: PdlChooser;
 }
 
 const operation = 'RoutedExperts';
+const obstacles = {
+  // A predecessor that triggers before it has waited would let the first kernel run too early.
+  first: 'the call does not say `pdlWithPredecessor`',
+  join: 'two streams join before the kernel',
+};
 const modes = { mxfp8: 'W8A16', bf16: 'W16A16', f32: 'W32A16' } as const;
 
 /**
@@ -139,26 +167,45 @@ export class RoutedExperts implements Disposable {
    * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, ConfigurationError, NotLoadedError
    */
   forward(input: RoutedExpertsInput, options: RoutedExpertsOptions): Tensor {
+    return this.sumRows(this.forwardRows(input, options), options);
+  }
+
+  /**
+   * `forward` without its last kernel, so that another stream may sum the rows together with what it
+   * has made meanwhile. The rows live as long as what the allocator gave.
+   *
+   * @throws as `forward`
+   */
+  forwardRows(input: RoutedExpertsInput, options: Omit<RoutedExpertsOptions, 'out'>): RoutedRows {
     const { hidden, topk } = input;
-    const { stream, allocator = stream, out } = options;
+    const { stream, allocator = stream } = options;
     this.#check(input, stream);
     const pdl = this.#chooser(options.pdl);
-    const firstPdl = options.pdlWithPredecessor === true ? pdl : withoutPredecessor(pdl);
-    this.#last = {
-      shape: this.#shape(input),
-      device: stream.device.limits,
-      pdl,
-      firstPdl,
-    };
+    const first = options.pdlWithPredecessor === true ? pdl : withObstacle(pdl, obstacles.first);
+    const device = stream.device.limits;
+    this.#last = { shape: this.#shape(input), device, pdl, first, last: pdl };
     const common = { stream, allocator, pdl };
-    const permutation = permute(topk.ids, this.#config, { ...common, pdl: firstPdl });
+    const permutation = permute(topk.ids, this.#config, { ...common, pdl: first });
     const { w13, w2 } = this.#weights;
     const y = expertsGateUp({ hidden, w13, permutation }, this.#swiglu, common);
     const expertOut = expertsDown({ y, w2, permutation }, common);
-    const { slots } = permutation;
+    return { expertOut, slots: permutation.slots, weights: topk.weights };
+  }
+
+  /**
+   * Sums the rows of `forwardRows` on a stream that has waited for them.
+   *
+   * @returns [tokens, hidden]
+   * @throws as `forward`
+   */
+  sumRows(rows: RoutedRows, options: SumRowsOptions): Tensor {
+    const { stream, allocator = stream, out, addend, isJoined = false } = options;
+    const chooser = this.#chooser(options.pdl);
+    const pdl = isJoined ? withObstacle(chooser, obstacles.join) : chooser;
+    if (this.#last) this.#last = { ...this.#last, last: pdl };
     return finalize(
-      { expertOut, slots, weights: topk.weights },
-      { ...common, scale: this.#outputScale, ...(out ? { out } : {}) },
+      { ...rows, addend },
+      { stream, allocator, pdl, scale: this.#outputScale, ...(out ? { out } : {}) },
     );
   }
 
@@ -179,8 +226,8 @@ export class RoutedExperts implements Disposable {
       outputScale: this.#outputScale,
     };
     if (this.#last === undefined) return report;
-    const { shape, device, pdl, firstPdl } = this.#last;
-    return { ...report, lastPlan: planRoutedExperts(shape, device, pdl, firstPdl) };
+    const { shape, device, pdl, first, last } = this.#last;
+    return { ...report, lastPlan: planRoutedExperts(shape, device, pdl, { first, last }) };
   }
 
   /** Releases the weights; safe to call twice. */

@@ -13,7 +13,7 @@ import { referenceFinalize } from './reference/finalize.js';
 
 describeEachBackend('finalize', finalizeCases, async ({ stream, runtime }, testCase) => {
   await loadMoeKernels(runtime);
-  const { tokens, k, hidden, dtype, skip, scale = 1 } = testCase;
+  const { tokens, k, hidden, dtype, skip, scale = 1, hasAddend = false } = testCase;
   const random = seededRandom(tokens * 17 + hidden);
   const rows = tokens * k;
   const values = random.floats(rows * hidden, 3);
@@ -26,17 +26,24 @@ describeEachBackend('finalize', finalizeCases, async ({ stream, runtime }, testC
     if (!used.has(row)) expertOut.fill(Number.NaN, row * hidden, (row + 1) * hidden);
   }
 
+  const terms = random.floats(tokens * hidden, 3);
+  const addend = dtype === 'bf16' ? terms.map(roundBf16) : terms;
+
   const out = finalize(
     {
       expertOut: upload(stream, expertOut, [rows, hidden], dtype),
       slots: upload(stream, slots, [tokens, k], 'i32'),
       weights: upload(stream, weights, [tokens, k], 'f32'),
+      ...(hasAddend && { addend: upload(stream, addend, [tokens, hidden], dtype) }),
     },
     { stream, allocator: poisoned(stream), scale },
   );
 
   const round = dtype === 'bf16' ? roundBf16 : Math.fround;
-  const expected = referenceFinalize({ expertOut, slots, weights, k, hidden, scale }, round);
+  const sums = referenceFinalize({ expertOut, slots, weights, k, hidden, scale }, round);
+  const expected = sums.map((sum, i) =>
+    hasAddend ? round(Math.fround(sum + (addend[i] ?? 0))) : sum,
+  );
   expect([...(await download(stream, out))]).toEqual(expected);
 });
 

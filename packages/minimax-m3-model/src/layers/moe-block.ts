@@ -1,6 +1,5 @@
 import type { Tensor } from '@altstream/cuda-runtime';
-import { add } from '@altstream/dense-kernels';
-import type { RoutedExperts, RoutedExpertsReport } from '@altstream/moe-kernels';
+import type { RoutedExperts, RoutedExpertsReport, RoutedRows } from '@altstream/moe-kernels';
 import type { Communicator } from '../communicator.js';
 import type { ModelStep } from '../model-step.js';
 import type { Overlap } from '../overlap.js';
@@ -75,17 +74,22 @@ export class MoeBlock {
     return this.forwardSeparate(hidden, step, out, way !== 'serial');
   }
 
-  /** Shared and routed experts, side by side where overlap applies and is wanted; then their sum. */
+  /**
+   * Shared and routed experts, side by side where overlap applies and is wanted; the last kernel of the
+   * routed ones adds the shared one's output, on the current stream.
+   */
   forwardSeparate(hidden: Tensor, step: ModelStep, out: Tensor, mayOverlap = true): Tensor {
+    const { overlap, routed } = this.#parts;
+    if (!routed) throw new RangeError('this rank holds nothing of the routed experts');
     const branches = {
       current: (onCurrent: ModelStep) => this.forwardShared(hidden, onCurrent),
-      alternate: (onAlternate: ModelStep) => this.forwardRouted(hidden, onAlternate),
+      alternate: (onAlternate: ModelStep) => this.#rowsOf(routed, hidden, onAlternate),
     };
-    const { overlap } = this.#parts;
-    const [shared, routed] = mayOverlap
+    const isJoined = mayOverlap && overlap.applies(step);
+    const [addend, rows] = mayOverlap
       ? overlap.run(step, branches)
       : overlap.runSerially(step, branches);
-    return add({ a: routed, b: shared }, { ...step.on, out });
+    return routed.experts.sumRows(rows, { ...step.on, out, addend, isJoined });
   }
 
   /** The shared expert, which every token passes with weight 1. */
@@ -117,10 +121,16 @@ export class MoeBlock {
       return out;
     }
     return step.scratch(() => {
-      const topk = path.router.forward(hidden, step);
-      step.taps?.router?.(this.#parts.layer, topk.ids, topk.weights, step.stream);
-      const options = { ...step.on, out, pdlWithPredecessor: step.programmatic };
-      return path.experts.forward({ hidden, topk }, options);
+      const rows = this.#rowsOf(path, hidden, step);
+      return path.experts.sumRows(rows, { ...step.on, out });
     });
+  }
+
+  /** Lives as long as the scratch of the caller. */
+  #rowsOf({ router, experts }: ExpertPath, hidden: Tensor, step: ModelStep): RoutedRows {
+    const topk = router.forward(hidden, step);
+    step.taps?.router?.(this.#parts.layer, topk.ids, topk.weights, step.stream);
+    const options = { ...step.on, pdlWithPredecessor: step.programmatic };
+    return experts.forwardRows({ hidden, topk }, options);
   }
 }

@@ -32,6 +32,32 @@ onEachBackend((backend) => {
       expect(onAlt.filter(({ label }) => label.includes('topk'))).toHaveLength(3);
     });
 
+    it('forks at the norm and joins at the sum, with no node between the kernels', async () => {
+      const { graph } = await streamsOf({});
+      const { nodes, edges } = graph;
+      const isAlt = (at: number) => nodes[at]?.stream?.startsWith('alt') === true;
+      const labelOf = (at: number) => nodes[at]?.label ?? '';
+      const crossing = edges.filter(({ from, to }) => isAlt(from) !== isAlt(to));
+      const forks = crossing.filter(({ to }) => isAlt(to));
+      const joins = crossing.filter(({ from }) => isAlt(from));
+      expect([forks.length, joins.length]).toEqual([3, 3]);
+      for (const [i, fork] of forks.entries()) {
+        const join = joins[i];
+        expect(labelOf(fork.from)).toContain('rms_norm');
+        expect(labelOf(fork.to)).toContain('linear');
+        expect(labelOf(join?.from ?? -1)).toContain('experts_down');
+        expect(labelOf(join?.to ?? -1)).toContain('finalize');
+        // The shared expert runs from the same norm to the same sum.
+        const own = edges.filter(({ from, to }) => from === fork.from && !isAlt(to));
+        const last = edges.filter(({ from, to }) => to === join?.to && !isAlt(from));
+        expect([own, last].map((some) => some.length)).toEqual([1, 1]);
+        expect(labelOf(own[0]?.to ?? -1)).toContain('linear');
+        expect(labelOf(last[0]?.from ?? -1)).toContain('linear');
+      }
+      const kinds = new Set(nodes.map(({ kind }) => kind));
+      expect([...kinds].filter((kind) => !['kernel', 'fill'].includes(kind))).toEqual([]);
+    });
+
     it('is drawn with a column for each stream', async () => {
       const { graph } = await streamsOf({});
       const svg = graph.toSvg();
@@ -48,9 +74,9 @@ onEachBackend((backend) => {
       await replay([{ sequence: 0, tokens: [5] }]);
       const { spans } = model.runtime.trace.stop();
       const named = (name: string) => spans.filter((span) => span.name.startsWith(name));
-      const sums = named('add_');
+      const sums = named('finalize_');
       expect(sums).toHaveLength(3);
-      for (const [i, routed] of named('finalize_').entries()) {
+      for (const [i, routed] of named('experts_down_').entries()) {
         expect(routed.stream).toContain('alt');
         expect(sums[i]?.stream).not.toContain('alt');
         expect(routed.endNs).toBeLessThanOrEqual((sums[i]?.startNs ?? 0) + clockNs);

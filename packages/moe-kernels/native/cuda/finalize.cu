@@ -1,4 +1,5 @@
-// Finalize on CUDA: the weighted sum of a token's rows, in ascending slot order.
+// Finalize on CUDA: the weighted sum of a token's rows, in ascending slot order; the addend is added to
+// the rounded sum, as a launch of its own would.
 //
 // One unit is 256 neighbouring packs of 16 bytes of one token; the plan's grid is resident at once
 // and strides over the units. Bound by memory. Multiply and add are rounded apart: the bits of the
@@ -28,7 +29,7 @@ __device__ __forceinline__ void add_row(Pack<T>& sum, const Pack<T>& row, float 
 template <typename T>
 __device__ __forceinline__ void finalize_pack(const FinalizeParams& p, int64_t token,
                                               int32_t column, bool rows_aligned,
-                                              bool out_aligned) {
+                                              bool addend_aligned, bool out_aligned) {
   const T* expert_out = static_cast<const T*>(p.expert_out) + column;
   const int64_t rows = int64_t{p.tokens} * p.k;
   const int32_t* slots = static_cast<const int32_t*>(p.slots) + token * p.k;
@@ -51,6 +52,14 @@ __device__ __forceinline__ void finalize_pack(const FinalizeParams& p, int64_t t
   }
 #pragma unroll
   for (int i = 0; i < kPack<T>; ++i) sum.value[i] = __fmul_rn(sum.value[i], p.scale);
+  if (p.addend != nullptr) {
+    const T* addend = static_cast<const T*>(p.addend) + token * p.hidden + column;
+    const Pack<T> other = load_pack(addend, addend_aligned, left);
+#pragma unroll
+    for (int i = 0; i < kPack<T>; ++i) {
+      sum.value[i] = __fadd_rn(to_f32(round_to<T>(sum.value[i])), other.value[i]);
+    }
+  }
   store_pack(static_cast<T*>(p.out) + token * p.hidden + column, sum, out_aligned, left);
 }
 
@@ -61,12 +70,13 @@ __device__ __forceinline__ void finalize(const FinalizeParams& p) {
   const int32_t strips = (p.hidden + kColumns - 1) / kColumns;
   const int64_t units = int64_t{p.tokens} * strips;
   const bool rows_aligned = rows_are_aligned(static_cast<const T*>(p.expert_out), p.hidden);
+  const bool addend_aligned = rows_are_aligned(static_cast<const T*>(p.addend), p.hidden);
   const bool out_aligned = rows_are_aligned(static_cast<const T*>(p.out), p.hidden);
   for (int64_t unit = blockIdx.x; unit < units; unit += gridDim.x) {
     const int32_t strip = static_cast<int32_t>(unit % strips);
     const int32_t column = strip * kColumns + static_cast<int32_t>(threadIdx.x) * kPack<T>;
     if (column >= p.hidden) continue;
-    finalize_pack<T>(p, unit / strips, column, rows_aligned, out_aligned);
+    finalize_pack<T>(p, unit / strips, column, rows_aligned, addend_aligned, out_aligned);
   }
 }
 

@@ -7,6 +7,8 @@ export interface FinalizeCase {
   readonly dtype: 'f32' | 'bf16';
   readonly skip: (slot: number) => boolean;
   readonly scale?: number;
+  /** Whether something is added behind the sum. */
+  readonly hasAddend?: boolean;
 }
 
 const none = () => false;
@@ -56,5 +58,15 @@ export const finalizeCases: readonly FinalizeCase[] = (['f32', 'bf16'] as const)
       skip: none,
       scale: 2.5,
     },
+    ...[5, 513, 6144].map((hidden) => ({
+      name: `${dtype}, hidden ${hidden} with an addend`,
+      tokens: 7,
+      k: 4,
+      hidden,
+      dtype,
+      skip: (i: number) => i % 5 === 2,
+      scale: 2,
+      hasAddend: true,
+    })),
   ],
 );

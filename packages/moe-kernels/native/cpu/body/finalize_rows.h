@@ -1,7 +1,7 @@
 // The finalize loop, compiled once per instruction set with internal linkage.
 //
 // out[t] = round((sum over slots j of weights[t, j] * expert_out[row(t, j)]) * scale), fp32 inside,
-// in ascending j with multiply and add rounded apart (the build sets -ffp-contract=off): every
+// plus the addend, if any, rounded again; in ascending j with multiply and add rounded apart (the build sets -ffp-contract=off): every
 // level gives the same bits.
 #ifndef MOE_KERNELS_CPU_BODY_FINALIZE_ROWS_H
 #define MOE_KERNELS_CPU_BODY_FINALIZE_ROWS_H
@@ -23,12 +23,19 @@ void add_row(float* sums, const uint16_t* row, float weight, int32_t count) {
   for (int32_t c = 0; c < count; ++c) sums[c] += weight * bf16_to_f32(row[c]);
 }
 
-void store_row(float* out, const float* sums, float scale, int32_t count) {
+void store_row(float* out, const float* sums, float scale, const float* addend, int32_t count) {
   for (int32_t c = 0; c < count; ++c) out[c] = sums[c] * scale;
+  if (addend == nullptr) return;
+  for (int32_t c = 0; c < count; ++c) out[c] += addend[c];
 }
 
-void store_row(uint16_t* out, const float* sums, float scale, int32_t count) {
+void store_row(uint16_t* out, const float* sums, float scale, const uint16_t* addend,
+               int32_t count) {
   for (int32_t c = 0; c < count; ++c) out[c] = f32_to_bf16(sums[c] * scale);
+  if (addend == nullptr) return;
+  for (int32_t c = 0; c < count; ++c) {
+    out[c] = f32_to_bf16(bf16_to_f32(out[c]) + bf16_to_f32(addend[c]));
+  }
 }
 
 template <typename T>
@@ -37,6 +44,7 @@ void finalize_token(const FinalizeParams* p, int64_t token) {
   const int32_t* slots = (const int32_t*)p->slots + token * p->k;
   const float* weights = (const float*)p->weights + token * p->k;
   T* out = (T*)p->out + token * p->hidden;
+  const T* addend = p->addend == nullptr ? nullptr : (const T*)p->addend + token * p->hidden;
   for (int32_t first = 0; first < p->hidden; first += kColumns) {
     const int32_t count = p->hidden - first < kColumns ? p->hidden - first : kColumns;
     float sums[kColumns] = {};
@@ -45,7 +53,7 @@ void finalize_token(const FinalizeParams* p, int64_t token) {
       const T* row = (const T*)p->expert_out + (int64_t)slots[j] * p->hidden + first;
       add_row(sums, row, weights[j], count);
     }
-    store_row(out + first, sums, p->scale, count);
+    store_row(out + first, sums, p->scale, addend == nullptr ? nullptr : addend + first, count);
   }
 }
 
