@@ -27,7 +27,7 @@ import { measureSharedExpert } from './measure-shared-expert.js';
 import type { ModelDecisions, ModelOptions } from './model-options.js';
 import { openSource, resolveConfig } from './model-source.js';
 import { type ModelBatch, ModelStep, type StepContext } from './model-step.js';
-import { Overlap } from './overlap.js';
+import { alternateStream, Overlap } from './overlap.js';
 import { SharedExpertChoice } from './shared-expert-choice.js';
 
 /** A loaded model. Satisfies the engine's `CausalModel`. */
@@ -91,7 +91,7 @@ export class MiniMaxM3Model {
     const summed = communicator ? 'communicator' : uncommunicated;
     this.sums = isAlone ? 'one rank' : summed;
     const mode = options.overlap ?? 'capture';
-    const alternate = mode === 'off' ? undefined : this.runtime.streams.get('alt', { device });
+    const alternate = mode === 'off' ? undefined : alternateStream(this.runtime, device);
     this.overlap = new Overlap(mode, alternate);
     this.sharedExpert = new SharedExpertChoice(options.sharedExpert ?? 'separate');
     const { overlap, sharedExpert } = this;

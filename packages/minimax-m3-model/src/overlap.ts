@@ -1,6 +1,6 @@
 /** When and how two branches of a layer run side by side: the one place that knows. */
 
-import { type Stream, withAlt } from '@altstream/cuda-runtime';
+import { type Device, type Runtime, type Stream, withAlt } from '@altstream/cuda-runtime';
 import type { ModelStep } from './model-step.js';
 
 /**
@@ -8,6 +8,15 @@ import type { ModelStep } from './model-step.js';
  * stay simple. `always` and `off` are for measurement.
  */
 export type OverlapMode = 'capture' | 'always' | 'off';
+
+/**
+ * The stream of the routed experts, which take longer than the shared one: it goes first where both want
+ * the same processors, also in captured graphs. A stream that is there already keeps its priority.
+ */
+export function alternateStream({ streams }: Runtime, device: Device): Stream {
+  if (streams.has('alt', device)) return streams.get('alt', { device });
+  return streams.get('alt', { device, priority: device.priorityRange.greatest });
+}
 
 /** Two pieces of work that do not depend on each other. */
 export interface Branches<A, B> {
