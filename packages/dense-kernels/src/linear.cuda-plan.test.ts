@@ -18,11 +18,14 @@ test('streams weights for few tokens, a warp a slice', () => {
   const plan = planCudaLinear(dense, limits);
   expect(plan).toEqual({
     kernel: 'linear_mxfp8_bf16_bf16_stream',
-    config: { grid: [384, 1], block: [256] },
-    slice: 768,
+    config: { grid: [384, 1], block: [128] },
+    slice: 1536,
     workspaceBytes: 0,
   });
-  expect(planCudaLinear({ ...dense, out: 1536 }, limits).config.block).toEqual([512]);
+  // Half of a processor's warps, unless half of that brings all blocks on at once.
+  expect(planCudaLinear({ ...dense, out: 1536 }, limits).config.block).toEqual([256]);
+  expect(planCudaLinear({ ...dense, out: 2560 }, limits).config.block).toEqual([256]);
+  expect(planCudaLinear({ ...dense, out: 50_016 }, limits).config.block).toEqual([256]);
 });
 
 test('shares weights in tiles among many tokens, wide ones where they fill the device', () => {
@@ -40,7 +43,7 @@ test('shares weights in tiles among many tokens, wide ones where they fill the d
 test('takes the kernel for any alignment where rows do not start at vectors', () => {
   const plan = planCudaLinear({ ...dense, tokens: 20, isAligned: false }, limits);
   expect(plan.kernel).toBe('linear_mxfp8_bf16_bf16');
-  expect(plan.config).toEqual({ grid: [384, 3], block: [256] });
+  expect(plan.config).toEqual({ grid: [384, 3], block: [128] });
 });
 
 test('computes in fp32 where a side is f32', () => {

@@ -50,7 +50,9 @@ function planFma(shape: LinearShape, limits: DeviceLimits): VariantPlan {
 const rowTile = 16;
 const tokenTile = 8;
 const streamedTokens = 32; // of a block
-const warpsToFill = 16; // of a processor; each has 4 KB on the way
+const residentWarps = 16; // of a processor: a thread has 128 registers
+const halfOfThem = 8;
+const fewest = 4;
 const tile = { rows: 64, tokens: 64 };
 const wide = { rows: 128, tokens: 128 };
 
@@ -58,8 +60,7 @@ const wide = { rows: 128, tokens: 128 };
 function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan {
   const { tokens, in: columns, out, isAligned } = shape;
   const rowTiles = Math.ceil(out / rowTile);
-  const isFull = rowTiles * 8 >= limits.processors * warpsToFill;
-  const { slice, slices } = sliced(columns, isFull ? 8 : 16);
+  const { slice, slices } = sliced(columns, warpsOfABlock(rowTiles, limits));
   const block = [slices * warp] as const;
   if (!isAligned) {
     return {
@@ -86,6 +87,17 @@ function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan 
     },
     slice,
   };
+}
+
+/**
+ * Warps that share a row: at most half of what a processor holds, so that blocks of another stream find
+ * a place beside them; half of that where only so all blocks are there at once, since a second turn of a
+ * few blocks costs as much as the first. Where nothing helps, many turns hide each other.
+ */
+function warpsOfABlock(rowTiles: number, { processors }: DeviceLimits): number {
+  const places = processors * residentWarps;
+  const isSecondTurn = rowTiles * halfOfThem > places && rowTiles * fewest <= places;
+  return isSecondTurn ? fewest : halfOfThem;
 }
 
 function blocksOf({ tokens, out }: LinearShape, size: typeof tile): number {

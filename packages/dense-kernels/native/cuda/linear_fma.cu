@@ -77,6 +77,9 @@ template <typename S, typename Weight, typename X, bool kAligned>
 __device__ __forceinline__ void add_piece(Sums<S>& sums, const LinearParams& p, int64_t first_output,
                                           int64_t first_token, int first) {
   using Element = typename Weight::Element;
+  // With four rows of weights and f32 x there are no registers to hold the weights across the wait.
+  constexpr bool kAsksFirst = S::kOutputs == 1 || sizeof(X) == 2;
+  if constexpr (!kAsksFirst) wait_and_trigger();
   RowPiece<Element, S::kPiece> weights[S::kOutputs];
   float scales[S::kOutputs][S::kPiece / kChunk];
 #pragma unroll
@@ -89,7 +92,7 @@ __device__ __forceinline__ void add_piece(Sums<S>& sums, const LinearParams& p, 
       scales[o][i] = scale_of<Weight>(p, output, first + i * kChunk);
     }
   }
-  wait_and_trigger();  // weights are on their way; x is a predecessor's
+  if constexpr (kAsksFirst) wait_and_trigger();  // weights are on their way; x is a predecessor's
 #pragma unroll
   for (int chunk = 0; chunk < S::kPiece; chunk += kChunk) {
 #pragma unroll
