@@ -46,11 +46,13 @@ __device__ __forceinline__ void stream_batch(Batch<Weight, kUnits>& batch, const
   }
 }
 
-template <typename Weight, bool kAligned, int kTiles, int kUnits>
-__device__ __forceinline__ void multiply_batch(float (&acc)[kTiles][4],
+// Whether the plain conversion (kSpecial false) was wrong for a weight of the lane.
+template <bool kSpecial, typename Weight, bool kAligned, int kTiles, int kUnits>
+__device__ __forceinline__ bool multiply_batch(float (&acc)[kTiles][4],
                                                const Batch<Weight, kUnits>& batch,
                                                const LinearParams& p, const WarpJob& job,
                                                int unit) {
+  bool is_special = false;
   const int g = lane_id() / 4;
   const int q = lane_id() % 4;
 #pragma unroll
@@ -68,11 +70,31 @@ __device__ __forceinline__ void multiply_batch(float (&acc)[kTiles][4],
         x[tile][part] = load_columns<kAligned>(row, column, columns);
       }
     }
-    multiply_unit<Weight, kTiles>(acc, batch.top[i], batch.bottom[i], x);
+    multiply_steps<kSpecial, Weight, kTiles>(acc, batch.top[i], batch.bottom[i], x);
+    if constexpr (!kSpecial) is_special |= batch.top[i].is_special() | batch.bottom[i].is_special();
+  }
+  return is_special;
+}
+
+// The same for a slice with weights that are special, a unit at a time.
+template <typename Weight, bool kAligned, int kTiles>
+__device__ __forceinline__ void sum_special(float (&acc)[kTiles][4], const LinearParams& p,
+                                            const WarpJob& job, int begin) {
+#pragma unroll
+  for (int tile = 0; tile < kTiles; ++tile) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) acc[tile][i] = 0.0f;
+  }
+  Batch<Weight, 1> batch;
+#pragma unroll 1
+  for (int unit = begin; unit < job.end; ++unit) {
+    stream_batch<Weight, kAligned, 1>(batch, p, job, unit);
+    multiply_batch<true, Weight, kAligned, kTiles, 1>(acc, batch, p, job, unit);
   }
 }
 
-// The warp's slice, for 16 outputs and kTiles times 8 tokens.
+// The warp's slice, for 16 outputs and kTiles times 8 tokens. Special weights are found on the way and
+// summed again: so the code is short, which counts where every kernel of a step is fetched anew.
 template <typename Weight, bool kAligned, int kTiles>
 __device__ __forceinline__ void sum_slice(float (&acc)[kTiles][4], const LinearParams& p,
                                           const WarpJob& job, int begin) {
@@ -82,12 +104,15 @@ __device__ __forceinline__ void sum_slice(float (&acc)[kTiles][4], const LinearP
   stream_batch<Weight, kAligned, kStep>(even, p, job, begin);
   stream_batch<Weight, kAligned, kStep>(odd, p, job, begin + kStep);
   wait_and_trigger();  // weights are on their way; x is a predecessor's
+  bool is_special = false;
   for (int unit = begin; unit < job.end; unit += 2 * kStep) {
-    multiply_batch<Weight, kAligned, kTiles, kStep>(acc, even, p, job, unit);
+    is_special |= multiply_batch<false, Weight, kAligned, kTiles, kStep>(acc, even, p, job, unit);
     stream_batch<Weight, kAligned, kStep>(even, p, job, unit + 2 * kStep);
-    multiply_batch<Weight, kAligned, kTiles, kStep>(acc, odd, p, job, unit + kStep);
+    is_special |=
+        multiply_batch<false, Weight, kAligned, kTiles, kStep>(acc, odd, p, job, unit + kStep);
     stream_batch<Weight, kAligned, kStep>(odd, p, job, unit + 3 * kStep);
   }
+  if (__any_sync(kAllLanes, is_special)) sum_special<Weight, kAligned, kTiles>(acc, p, job, begin);
 }
 
 using Partials = float[kMostSlices][kMostTokens * kRowTile];

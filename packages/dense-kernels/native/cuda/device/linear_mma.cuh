@@ -76,9 +76,9 @@ struct RowUnit<Mxfp8Weight> {
 
   // Whether the plain conversion would be wrong.
   __device__ __forceinline__ bool is_special() const {
-    const bool has_nan = e4m3x4_has_nan(codes.x) || e4m3x4_has_nan(codes.y) ||
-                         e4m3x4_has_nan(codes.z) || e4m3x4_has_nan(codes.w);
-    return has_nan || e4m3x4_is_special(0, scale);
+    const bool has_nan = e4m3x4_has_nan(codes.x) | e4m3x4_has_nan(codes.y) |
+                         e4m3x4_has_nan(codes.z) | e4m3x4_has_nan(codes.w);
+    return has_nan | e4m3x4_is_special(0, scale);
   }
 
   template <bool kSpecial>

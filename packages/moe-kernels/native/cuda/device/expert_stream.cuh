@@ -76,9 +76,11 @@ __device__ __forceinline__ void load_token(const StreamTokens& tokens, const uin
   }
 }
 
-// sum[n] += the slice times tokens 8n … 8n+7 of the tile.
+// sum[n] += the slice times tokens 8n … 8n+7 of the tile. `kIsPlain`: the slice is whole and its weights
+// are not special; whether they are after all is the result, and `sum` is worth nothing then. The other
+// way takes anything, in little code: what a warp runs once it has to fetch first.
 template <typename W, bool kIsPlain, int kFragments>
-__device__ __forceinline__ void multiply_slice(const StreamTokens& tokens, const RingStage& stage,
+__device__ __forceinline__ bool multiply_slice(const StreamTokens& tokens, const RingStage& stage,
                                                int32_t slice, float (&sum)[kFragments][4]) {
   const int lane = threadIdx.x;
   const int g = lane / 4;
@@ -89,12 +91,21 @@ __device__ __forceinline__ void multiply_slice(const StreamTokens& tokens, const
     scales[0] = {stage.scales[g][0], stage.scales[g][1]};
     scales[1] = {stage.scales[g + kPairs][0], stage.scales[g + kPairs][1]};
   }
-#pragma unroll(kIsPlain ? kGroups : 1)
+  bool is_special = false;
+#pragma unroll(kIsPlain ? 2 : 1)
   for (int group = 0; group < kGroups; ++group) {
     uint32_t low[kLaneWords<W>];
     uint32_t high[kLaneWords<W>];
-    W::widen(stage.raw[group][0][lane], scale_of_lane(scales[0], group, q), low);
-    W::widen(stage.raw[group][1][lane], scale_of_lane(scales[1], group, q), high);
+    const uint4 raw[2] = {stage.raw[group][0][lane], stage.raw[group][1][lane]};
+    const uint32_t own[2] = {scale_of_lane(scales[0], group, q), scale_of_lane(scales[1], group, q)};
+    if constexpr (kIsPlain) {
+      W::widen_plain(raw[0], own[0], low);
+      W::widen_plain(raw[1], own[1], high);
+      is_special |= W::is_special(raw[0], own[0]) | W::is_special(raw[1], own[1]);
+    } else {
+      W::widen(raw[0], own[0], low);
+      W::widen(raw[1], own[1], high);
+    }
 #pragma unroll
     for (int n = 0; n < kFragments; ++n) {
       uint32_t token[kLaneWords<W>];
@@ -108,9 +119,10 @@ __device__ __forceinline__ void multiply_slice(const StreamTokens& tokens, const
       }
     }
   }
+  return is_special;
 }
 
-// Multiplies the oldest slice of the ring and asks for another in its place.
+// Multiplies the oldest slice of the ring and asks for another in its place. `sum` is 0 before.
 template <typename W, int kFragments, typename Problem>
 __device__ __forceinline__ void take_slice(const StreamTokens& tokens, int32_t slice,
                                            RingLoader<W, Problem>& loader,
@@ -118,9 +130,17 @@ __device__ __forceinline__ void take_slice(const StreamTokens& tokens, int32_t s
   dense_kernels::cuda::wait_copies<kRingStages - 1>();
   __syncwarp();  // the scales came through other lanes
   const RingStage& stage = loader.ring[loader.loads % kRingStages];
+  bool is_done = false;
   if (tokens.whole && (slice + 1) * W::kSlice <= tokens.columns) {
-    multiply_slice<W, true, kFragments>(tokens, stage, slice, sum);
-  } else {
+    const bool is_special = multiply_slice<W, true, kFragments>(tokens, stage, slice, sum);
+    is_done = !__any_sync(dense_kernels::cuda::kAllLanes, is_special);
+  }
+  if (!is_done) {
+#pragma unroll
+    for (int n = 0; n < kFragments; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sum[n][i] = 0.0f;
+    }
     multiply_slice<W, false, kFragments>(tokens, stage, slice, sum);
   }
   __syncwarp();  // the stage is used up

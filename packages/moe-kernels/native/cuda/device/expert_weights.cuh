@@ -32,20 +32,32 @@ struct Mxfp8Weights {
   static constexpr int kSlice = kGroups * kGroup;
   static constexpr bool kIsScaled = true;
 
-  // Exact but for scales below 3 (convert.cuh). `scale` is the byte of the lane's block.
-  static __device__ __forceinline__ void widen(const uint4& raw, uint32_t scale,
-                                               uint32_t (&word)[8]) {
+  // Whether widen_plain would be wrong: never, with the weights of a model.
+  static __device__ __forceinline__ bool is_special(const uint4& raw, uint32_t scale) {
     const uint32_t codes[4] = {raw.x, raw.y, raw.z, raw.w};
     uint32_t nans = 0;
 #pragma unroll
     for (int i = 0; i < 4; ++i) nans |= (codes[i] & 0x7f7f7f7fu) + 0x01010101u;
-    if (scale > 134 || (nans & 0x80808080u) != 0) {  // never, with the weights of a model
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        dense_kernels::cuda::e4m3x4_to_bf16(codes[i], scale, word[2 * i], word[2 * i + 1]);
-      }
+    return scale > 134 || (nans & 0x80808080u) != 0;
+  }
+
+  // Exact but for scales below 3 (convert.cuh). `scale` is the byte of the lane's block.
+  static __device__ __forceinline__ void widen(const uint4& raw, uint32_t scale,
+                                               uint32_t (&word)[8]) {
+    if (!is_special(raw, scale)) {
+      widen_plain(raw, scale, word);
       return;
     }
+    const uint32_t codes[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      dense_kernels::cuda::e4m3x4_to_bf16(codes[i], scale, word[2 * i], word[2 * i + 1]);
+    }
+  }
+
+  static __device__ __forceinline__ void widen_plain(const uint4& raw, uint32_t scale,
+                                                     uint32_t (&word)[8]) {
+    const uint32_t codes[4] = {raw.x, raw.y, raw.z, raw.w};
     const uint32_t factor = (scale + 120u) * 0x00800080u;  // 2^120 * 2^(scale - 127), twice
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
@@ -66,7 +78,15 @@ struct Bf16Weights {
   static constexpr int kSlice = kGroups * kGroup;
   static constexpr bool kIsScaled = false;
 
-  static __device__ __forceinline__ void widen(const uint4& raw, uint32_t, uint32_t (&word)[4]) {
+  static __device__ __forceinline__ bool is_special(const uint4&, uint32_t) { return false; }
+
+  static __device__ __forceinline__ void widen(const uint4& raw, uint32_t scale,
+                                               uint32_t (&word)[4]) {
+    widen_plain(raw, scale, word);
+  }
+
+  static __device__ __forceinline__ void widen_plain(const uint4& raw, uint32_t,
+                                                     uint32_t (&word)[4]) {
     word[0] = raw.x;
     word[1] = raw.y;
     word[2] = raw.z;
