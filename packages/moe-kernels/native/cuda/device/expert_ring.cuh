@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "dense_kernels/cuda/mma.cuh"
+#include "dense_kernels/cuda/vector.cuh"
 #include "expert_problems.cuh"
 #include "expert_tiles.cuh"
 #include "expert_weights.cuh"
@@ -27,6 +28,15 @@ __device__ __forceinline__ void copy4_async(void* to, const void* from, bool exi
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                :
                : "r"(dense_kernels::cuda::shared_address(to)), "l"(from), "r"(exists ? 4 : 0)
+               : "memory");
+}
+
+// As copy16_async, for weights, which a step reads once.
+__device__ __forceinline__ void copy16_once(void* to, const void* from, bool exists) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;"
+               :
+               : "r"(dense_kernels::cuda::shared_address(to)), "l"(from), "r"(exists ? 16 : 0),
+                 "l"(dense_kernels::cuda::read_once())
                : "memory");
 }
 
@@ -114,7 +124,7 @@ struct RingLoader {
       for (int part = 0; part < 2 * kGroups; ++part) {
         each(part / 2, part % 2, [&](uint4* word, const uint8_t* from, int32_t left) {
           const uint8_t* valid = left > 0 ? from : weight[0];
-          dense_kernels::cuda::copy16_async(word, valid, left > 0);
+          copy16_once(word, valid, left > 0);
         });
       }
     } else {

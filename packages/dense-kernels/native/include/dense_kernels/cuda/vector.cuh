@@ -37,12 +37,26 @@ __device__ __forceinline__ uint4 load16(const void* from) {
   return *static_cast<const uint4*>(from);
 }
 
+// For what is read once in a step: it leaves the second-level cache first, so that the code, parameters
+// and activations of the next kernels stay there.
+__device__ __forceinline__ uint64_t read_once() {
+  uint64_t policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  return policy;
+}
+
 // 16 aligned bytes that nothing writes during the launch and that are read once: weights.
 __device__ __forceinline__ uint4 load16_streaming(const void* from) {
   uint4 r;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w)
-               : "l"(from));
+  // The policy is made here each time: kept, it would take two registers.
+  asm volatile(
+      "{\n"
+      ".reg .b64 policy;\n"
+      "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
+      "ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], policy;\n"
+      "}"
+      : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w)
+      : "l"(from));
   return r;
 }
 
