@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { HostCommand } from '../host-command.js';
 import { projectArguments, projects } from '../projects.js';
 import { requiredCuda } from '../required-cuda.js';
@@ -57,6 +57,15 @@ export async function sanitize(root: string, command: HostCommand): Promise<numb
   return checked.every(({ status }) => status === 0) ? 0 : 1;
 }
 
+/** Below the results, where there are any, so that what was found is there even if the run is ended. */
+function logFolder(out: string | undefined, tool: Tool): string {
+  if (out === undefined) return mkdtempSync(join(tmpdir(), `altstream-${tool}-`));
+  const folder = resolve(out, `${tool}-processes`); // the tool has a folder of its own to start from
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
 /** `--tool memcheck|racecheck` asks for one of them; the other flags are vitest's. */
 function toolsOf(flags: readonly string[]) {
   const at = flags.indexOf('--tool');
@@ -72,7 +81,7 @@ function check(
   tool: Tool,
   environment: Readonly<Record<string, string>>,
 ): Checked {
-  const folder = mkdtempSync(join(tmpdir(), `altstream-${tool}-`));
+  const folder = logFolder(command.out, tool);
   const run = runVitest({
     root,
     workers: workersUnderTool,
@@ -100,7 +109,6 @@ function check(
   const logs = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
   const found = readFindings(logs);
   if (command.out !== undefined) {
-    mkdirSync(command.out, { recursive: true });
     writeFileSync(join(command.out, `${tool}.log`), logs.join('\n'));
   }
   const passed = run.suites.reduce((sum, suite) => sum + suite.passed, 0);
