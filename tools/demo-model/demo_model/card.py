@@ -137,8 +137,9 @@ def _attention(result: dict) -> str:
 def _quantization(result: dict) -> str:
     p = result["perplexity"]
     change = (p["mxfp8"] / p["trained"] - 1) * 100
-    return (f"## MXFP8\n\nPerplexity of the assistant's words in {p['rows']} held-out dialogues: {p['trained']:.5f} as "
-            f"trained,\n{p['mxfp8']:.5f} as shipped ({change:+.3f} %).")
+    return (f"## MXFP8\n\nPerplexity of the assistant's words in {p['rows']} dialogues of a seed that no shard has: "
+            f"{p['trained']:.5f} as trained,\n{p['mxfp8']:.5f} as shipped ({change:+.3f} %). Their questions are of the "
+            "trained side of the split.")
 
 
 def _experts(result: dict) -> str:
