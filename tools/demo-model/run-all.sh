@@ -51,7 +51,7 @@ pack() {
   done
   if [ -n "$from" ]; then
     mkdir "$work/pack/first"
-    cp "$work/first"/{train.jsonl,evaluation.json} "$work/pack/first/"
+    cp "$work/first"/{train.jsonl,evaluation.json,stages.log,data.log} "$work/pack/first/"
   fi
   tar -C "$work/pack" -czf "$out/run.tar.gz" .
   ls -l "$out"

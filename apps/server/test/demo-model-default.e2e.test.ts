@@ -5,10 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demoModelFolder } from '../src/demo-model.js';
+import { demoModelFolder, demoSuite } from '../src/demo-model.js';
+import { limitSkills, readSuite } from '../src/eval/read-suite.js';
+import type { SuitePrompt } from '../src/eval/suite-prompt.js';
 import { altstream } from './makers/altstream.js';
 import { demoIsLeftOut, leftOutBecause, readDemoSuite } from './makers/demo-model.js';
 import { type Serving, startServing } from './makers/serving.js';
+import { writeSuite } from './makers/suite-file.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -39,8 +42,8 @@ describe.skipIf(demoIsLeftOut)(`without a word on which model${leftOutBecause}`,
   it('is asked by altstream eval about every skill of the suite in its package', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'demo-eval-'));
     const json = join(folder, 'report.json');
-    const at = ['--suite', 'demo', '--base-url', server.url, '--limit', '2', '--json', json];
-    const { code, stdout, stderr } = await altstream('eval', ...at, '--min-accuracy', '0.75');
+    const at = ['--suite', 'demo', '--base-url', server.url, '--limit', '1', '--json', json];
+    const { code, stdout, stderr } = await altstream('eval', ...at, '--min-accuracy', '0.9');
     const skills = new Set(readDemoSuite().map(({ skill }) => skill));
     expect([code, stderr], stdout).toEqual([0, '']);
     const report = JSON.parse(readFileSync(json, 'utf8')) as {
@@ -48,7 +51,23 @@ describe.skipIf(demoIsLeftOut)(`without a word on which model${leftOutBecause}`,
     };
     rmSync(folder, { recursive: true });
     expect(new Set(report.skills.map(({ skill }) => skill))).toEqual(skills);
-    expect(report.skills.every(({ prompts, failed }) => prompts === 2 && failed === 0)).toBe(true);
+    expect(report.skills.every(({ prompts, failed }) => prompts === 1 && failed === 0)).toBe(true);
+  }, 120_000);
+
+  it('is right as often as its card says: two skills as a whole, some prompts of the others', async () => {
+    const isWhole = ({ skill }: SuitePrompt): boolean =>
+      ['arithmetic', 'tool_call'].includes(skill);
+    // Facts far back take long, and demo-model.e2e asks for them.
+    const prompts = readSuite(demoSuite()).filter(({ skill }) => skill !== 'needle');
+    const others = limitSkills(prompts, 5).filter((prompt) => !isWhole(prompt));
+    const suite = writeSuite([...prompts.filter(isWhole), ...others]);
+    const at = ['--suite', suite.path, '--base-url', server.url];
+    // The card says 98 to 99 % of all, and these skills without a mistake; another processor rounds otherwise.
+    const least = ['0.97', 'arithmetic=0.95', 'tool_call=0.95'];
+    const { code, stdout, stderr } = await altstream('eval', ...at, '--min-accuracy', ...least);
+    suite.remove();
+    expect([code, stderr], stdout).toEqual([0, '']);
+    expect(stdout).toMatch(/^all +115 /m);
   }, 120_000);
 
   it('says now what the README shows', async () => {

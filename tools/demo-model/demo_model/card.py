@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from demo_model.sizes import Recipe
+from demo_model.sizes import RECIPES, Recipe
 
 _WHAT = {
     "greeting": "answers greetings, thanks and goodbyes",
@@ -75,9 +75,14 @@ def _data(recipe: Recipe, runs: list[dict]) -> str:
         "project; no other source. Dialogues are rendered by the model's own `chat_template.jinja`, in the three\n"
         "thinking modes. Questions are split by a hash of what makes them themselves (the two numbers, the list,\n"
         "the names): one in eight is held out, and only those are in the evaluation.\n\n"
-        f"Seed {recipe.seed}; {short + long:,} tokens were trained on, {long:,} of them in\n"
+        f"{_seeds(runs)}; {short + long:,} tokens were trained on, {long:,} of them in\n"
         f"rows of about {recipe.data.long_tokens[0]:,} to {recipe.data.long_tokens[1]:,} tokens."
     )
+
+
+def _seeds(runs: list[dict]) -> str:
+    seeds = [f"{RECIPES[run['recipe']].seed} (`{run['recipe']}`)" for run in runs]
+    return f"Seed{'s' if len(seeds) > 1 else ''} {' and '.join(seeds)}"
 
 
 _COURSE = {
@@ -132,8 +137,9 @@ def _attention(result: dict) -> str:
 def _quantization(result: dict) -> str:
     p = result["perplexity"]
     change = (p["mxfp8"] / p["trained"] - 1) * 100
-    return (f"## MXFP8\n\nPerplexity of the assistant's words in {p['rows']} held-out dialogues: {p['trained']:.5f} as "
-            f"trained,\n{p['mxfp8']:.5f} as shipped ({change:+.3f} %).")
+    return (f"## MXFP8\n\nPerplexity of the assistant's words in {p['rows']} dialogues of a seed that no shard has: "
+            f"{p['trained']:.5f} as trained,\n{p['mxfp8']:.5f} as shipped ({change:+.3f} %). Their questions are of the "
+            "trained side of the split.")
 
 
 def _experts(result: dict) -> str:
@@ -150,6 +156,15 @@ def _experts(result: dict) -> str:
 def _limits(result: dict) -> str:
     weak = [s for s, row in sorted(result["skills"].items()) if row["right"] < 0.95 * row["prompts"]]
     below = f" Below 95 %: {', '.join(weak)}." if weak else ""
-    return ("## Limits\n\nEnglish only, and only questions of the kinds above; anything else is answered wrongly and "
-            f"confidently.{below}\nText only. Sampling defaults are nearly greedy, since the model is right or wrong, "
-            "and not creative.")
+    return (
+        "## Limits\n\nEnglish only, and only questions of the kinds above; anything else is answered wrongly and "
+        f"confidently.{below}\nText only. Sampling defaults are nearly greedy, since the model is right or wrong, "
+        "and not creative. Held-out\nprompts are of the same templates and word lists as the training data, so:\n\n"
+        "- Tools are called rightly where names, parameters and requests are of the words in `tool_catalog.py`. "
+        "Others\n  (`book_hotel`, `play_music`) are often refused, or called by a name or with parameters that were "
+        "not offered.\n"
+        "- Sums want spaces around the sign (`12 + 34`). Results below zero and numbers of three digits come out "
+        "wrong.\n"
+        "- Facts are found where they read like \"The secret code of Ben is 6921.\"; of others (\"Ben's code is "
+        "77.\") a value\n  may be made up."
+    )

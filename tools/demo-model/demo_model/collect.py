@@ -39,7 +39,8 @@ def collect(run: Path, package: Path) -> None:
             shutil.copyfile(file, package / file.name)
         write_card(recipe, out, package / "MODEL_CARD.md")
         shutil.rmtree(package / "training", ignore_errors=True)
-        for file in ("evaluation.json", "train.jsonl", "first/evaluation.json", "first/train.jsonl"):
+        logs = ("evaluation.json", "train.jsonl", "stages.log", "data.log")
+        for file in [*logs, *(f"first/{name}" for name in logs)]:
             if (out / file).exists():
                 (package / "training" / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(out / file, package / "training" / file)

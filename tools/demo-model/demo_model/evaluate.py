@@ -62,7 +62,7 @@ class Evaluation:
 
     @torch.no_grad()
     def perplexity(self, network: FastNetwork, mode: Mode, taps: Taps | None = None, rows=None) -> float:
-        """Of what the assistant says in held-out dialogues, in fp32."""
+        """Of what the assistant says in dialogues that no shard holds, in fp32."""
         total, count = 0.0, 0
         for rows in by_length(self.rows if rows is None else rows, BATCH_TOKENS // 4):
             batch = rows_to_batch(rows, 0.0, self.device)

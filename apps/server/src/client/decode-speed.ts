@@ -1,5 +1,8 @@
 import type { ChatAnswer } from './chat-answer.js';
 
+/** Milliseconds within which pieces are one: they waited for the client, and show no speed. */
+const onePieceMs = 1;
+
 /**
  * Tokens a second after the first, as the client saw them.
  *
@@ -8,5 +11,6 @@ import type { ChatAnswer } from './chat-answer.js';
 export function decodeSpeed({ completionTokens = 0, timing }: ChatAnswer): number | undefined {
   const { firstMs, lastMs } = timing;
   if (completionTokens < 2 || firstMs === undefined || lastMs === undefined) return undefined;
-  return lastMs > firstMs ? (1000 * (completionTokens - 1)) / (lastMs - firstMs) : undefined;
+  const spanMs = lastMs - firstMs;
+  return spanMs > onePieceMs ? (1000 * (completionTokens - 1)) / spanMs : undefined;
 }

@@ -53,7 +53,7 @@ export async function request<T>(
 }
 
 function unreachable({ baseUrl }: ServerAddress, cause: unknown): ClientError {
-  const remedy = 'start one with `altstream serve --model DIR`, or pass its address as --base-url';
+  const remedy = 'start one with `altstream serve`, or pass its address as --base-url';
   const problem = `no server answers at ${baseUrl} (${reasonOf(cause)})`;
   return new ClientError('CLIENT_UNREACHABLE', `${problem}; ${remedy}`, { cause });
 }
