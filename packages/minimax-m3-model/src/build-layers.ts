@@ -18,7 +18,7 @@ import type { SharedExpertChoice } from './shared-expert-choice.js';
 export interface LayerContext {
   readonly config: ModelConfig;
   readonly overlap: Overlap;
-  readonly sharedExpert: SharedExpertChoice;
+  readonly sharedExpert: Pick<SharedExpertChoice, 'wayOf'>;
   readonly communicator: Communicator | undefined;
   /** Programmatic launches of the routed experts. */
   readonly pdl: PdlConfig | undefined;

@@ -1,36 +1,51 @@
-/** Times every way to run the shared expert, each as a replayed graph of MoE layers. */
+/** Times every way to run the shared expert, each as a replayed graph of whole decoder layers. */
 
 import {
   type Device,
-  Event,
   type GraphExec,
   type Stream,
   type Tensor,
   Workspace,
 } from '@altstream/cuda-runtime';
 import type { PdlChooser } from '@altstream/moe-kernels';
+import type { DecoderLayer } from './decoder-layer.js';
 import type { KvCache } from './kv-cache.js';
-import type { MoeBlock } from './layers/moe-block.js';
-import { ModelStep } from './model-step.js';
-import type { SharedExpertMeasurement, SharedExpertWay } from './shared-expert-choice.js';
+import { type ModelBatch, ModelStep } from './model-step.js';
+import { replayTimes } from './replay-times.js';
+import {
+  chooseWay,
+  type SharedExpertMeasurement,
+  type SharedExpertWay,
+} from './shared-expert-choice.js';
 
-const replays = 10;
-const rounds = 5;
-/** How much faster than the serial order another way must be: a layer alone flatters it a little. */
-const margin = 0.03;
-/** Layers of a graph: together their weights are more than a cache holds, as in a real step. */
-const mostBlocks = 8;
+/** Pages of the cache to measure with: sequences share them, since their contents do not matter. */
+export const measuredPages = 4;
+/** Blocks of a sequence that has full attention only. */
+export const mostMeasuredBlocks = 16;
+/** Layers of a graph: their weights are many times what a cache holds, and a replay takes milliseconds. */
+export const mostMeasuredLayers = 16;
+
+/** Decoder layers that run their shared expert in one way. */
+export interface WayLayers {
+  readonly way: SharedExpertWay;
+  readonly layers: readonly DecoderLayer[];
+}
 
 /** What to measure. */
 export interface MeasureOptions {
   readonly device: Device;
-  /** MoE blocks that can run in all of the ways. */
-  readonly blocks: readonly MoeBlock[];
-  /** At least one. */
-  readonly ways: readonly SharedExpertWay[];
+  /**
+   * The same layers in each of the ways: several that follow each other, so that weights come from memory
+   * and every kernel has the neighbours of a real step.
+   */
+  readonly ways: readonly WayLayers[];
   readonly hidden: number;
   readonly dtype: 'f32' | 'bf16';
+  /** Of `measuredPages` pages; its contents are lost. */
   readonly cache: KvCache;
+  readonly pageTokens: number;
+  /** Tokens of each sequence. */
+  readonly context: number;
   readonly tokens: number;
   /** As in a pass. */
   readonly pdl: PdlChooser | undefined;
@@ -40,14 +55,14 @@ export interface MeasureOptions {
 type MakeTensor = Stream['tensor'];
 
 /**
- * Measures one batch size. The ways take turns, so that a change of clocks meets all of them; the best
- * round of each counts, since the others waited for somebody else.
+ * Measures one batch size. A MoE block by itself predicts a step badly: the ways differ in what the
+ * kernels before and after it can overlap with.
  */
 export async function measureSharedExpert(
   options: MeasureOptions,
 ): Promise<SharedExpertMeasurement> {
-  const { device, tokens, ways, cache, pdl } = options;
-  const blocks = spread(options.blocks, mostBlocks);
+  const { device, tokens, ways, cache } = options;
+  const started = performance.now();
   const stream = device.createStream({ name: 'measure' });
   const workspace = new Workspace(device, { label: 'measure' });
   const owned: Tensor[] = [];
@@ -58,32 +73,22 @@ export async function measureSharedExpert(
     return tensor;
   };
   try {
-    const hidden = pseudoActivations(options, stream, make);
-    const batch = emptyBatch(tokens, stream, make);
-    const out = make(hidden.shape, hidden.dtype, 'measured');
-    const run = (way: SharedExpertWay, on: Stream, some: readonly MoeBlock[]) => {
-      for (const block of some) {
-        workspace.reset();
-        block.forwardBy(
-          way,
-          hidden,
-          new ModelStep(batch, cache, { stream: on, workspace, ...(pdl && { pdl }) }),
-          out,
-        );
-      }
-    };
-    for (const way of ways) {
+    const run = passOf(options, workspace, stream, make);
+    clear(cache, stream);
+    for (const { layers } of ways) {
       // The first run loads kernels and takes memory, which a capture should not.
-      run(way, stream, blocks.slice(0, 1));
+      run(stream, layers.slice(0, 1));
       await stream.synchronize();
-      const graph = device.capture((capturing) => run(way, capturing, blocks), { stream });
+      const graph = device.capture((capturing) => run(capturing, layers), { stream });
       graphs.push(await graph.instantiate().finally(() => graph.dispose()));
     }
-    const best = await timeInTurns(graphs, stream);
-    const us = best.map((time) => time / blocks.length);
-    const times = Object.fromEntries(ways.map((way, i) => [`${way}Us`, us[i] ?? 0]));
-    const chosen = chooseWay(ways, us);
-    return { tokens, ...times, chosen, layers: blocks.length };
+    const layers = ways[0]?.layers.length ?? 1;
+    const { medians, replays } = await replayTimes(graphs, stream);
+    const us = medians.map((median) => median / layers);
+    const names = ways.map(({ way }) => way);
+    const times = Object.fromEntries(names.map((way, i) => [`${way}Us`, us[i] ?? 0]));
+    const seconds = (performance.now() - started) / 1000;
+    return { tokens, ...times, ...chooseWay(names, us), layers, replays, seconds };
   } finally {
     await stream.synchronize();
     for (const graph of graphs) graph.dispose();
@@ -93,48 +98,37 @@ export async function measureSharedExpert(
   }
 }
 
-/**
- * The fastest way, unless it wins less than the margin over the serial order. Without one (no overlap)
- * `separate` is the serial order.
- */
-export function chooseWay(
-  ways: readonly SharedExpertWay[],
-  us: readonly number[],
-): SharedExpertWay {
-  const plain = ways.includes('serial') ? 'serial' : 'separate';
-  const plainUs = us[ways.indexOf(plain)] ?? Number.POSITIVE_INFINITY;
-  const best = Math.min(...us);
-  return best < plainUs * (1 - margin) ? (ways[us.indexOf(best)] ?? plain) : plain;
-}
-
-/** Microseconds of one replay of each graph, by the device's own clock where it has one. */
-async function timeInTurns(graphs: readonly GraphExec[], stream: Stream): Promise<number[]> {
-  const best = graphs.map(() => Number.POSITIVE_INFINITY);
-  const [from, to] = [1, 2].map(() => stream.device.createEvent({ timing: true }));
-  if (!from || !to) return best;
-  for (let round = 0; round <= rounds; round++) {
-    for (const [i, graph] of graphs.entries()) {
-      // The launch before the first event hides the host's part of the ones behind it.
-      graph.launch(stream);
-      stream.record(from);
-      for (let n = 0; n < replays; n++) graph.launch(stream);
-      stream.record(to);
-      await stream.synchronize();
-      const us = (Event.elapsedMs(from, to) * 1000) / replays;
-      // The first round warms caches up.
-      if (round > 0) best[i] = Math.min(best[i] ?? us, us);
+/** Zeros: what memory held before might be NaN, of which no expert can be chosen. */
+function clear({ layers }: KvCache, stream: Stream): void {
+  for (const { k, v, indexKeys } of layers) {
+    for (const tensor of [k, v, indexKeys]) {
+      if (tensor && tensor.elements > 0) stream.fill(tensor, 0);
     }
   }
-  from.dispose();
-  to.dispose();
-  return best;
 }
 
-/** At most so many of the blocks, evenly from all depths. */
-function spread(blocks: readonly MoeBlock[], most: number): MoeBlock[] {
-  const count = Math.min(most, blocks.length);
-  const wanted = Array.from({ length: count }, (_, i) => Math.floor((i * blocks.length) / count));
-  return wanted.flatMap((index) => blocks[index] ?? []);
+/** A decode pass through some layers, the same tokens each time. */
+function passOf(
+  options: MeasureOptions,
+  workspace: Workspace,
+  stream: Stream,
+  make: MakeTensor,
+): (on: Stream, layers: readonly DecoderLayer[]) => void {
+  const { cache, pdl } = options;
+  const embedded = pseudoActivations(options, stream, make);
+  const batch = decodeBatch(options, stream, make);
+  const [hidden, residual] = ['hidden', 'residual'].map((label) => {
+    return make(embedded.shape, embedded.dtype, `measured ${label}`);
+  });
+  return (on, layers) => {
+    if (!hidden || !residual) return;
+    workspace.reset();
+    // As in a pass, the first layer adds zeros to what was looked up.
+    on.copy(residual, embedded);
+    on.fill(hidden, 0);
+    const step = new ModelStep(batch, cache, { stream: on, workspace, ...(pdl && { pdl }) });
+    for (const layer of layers) layer.forward(hidden, residual, step);
+  };
 }
 
 /** Values in [-1, 1) that differ from token to token, so that tokens choose different experts. */
@@ -153,13 +147,32 @@ function pseudoActivations(
   return tensor;
 }
 
-/** Real tokens as far as the router looks. */
-function emptyBatch(tokens: number, stream: Stream, make: MakeTensor) {
-  const positions = make([tokens], 'i32', 'positions');
-  stream.write(
-    positions,
-    Int32Array.from({ length: tokens }, (_, i) => i),
-  );
-  const same = { tokenIds: positions, sequenceIds: positions, slots: positions, rows: positions };
-  return { ...same, positions, pageTable: positions };
+/** The last token of each of `tokens` sequences. */
+function decodeBatch(
+  { tokens, pageTokens, context, cache }: MeasureOptions,
+  stream: Stream,
+  make: MakeTensor,
+): ModelBatch {
+  const write = (label: string, shape: readonly number[], at: (index: number) => number) => {
+    const tensor = make(shape, 'i32', `measured ${label}`);
+    const { elements: length } = tensor;
+    stream.write(
+      tensor,
+      Int32Array.from({ length }, (_, index) => at(index)),
+    );
+    return tensor;
+  };
+  const slots = cache.pages * pageTokens;
+  const blocks = Math.ceil(context / pageTokens);
+  const sequenceIds = write('sequenceIds', [tokens], (token) => token);
+  return {
+    // Neither is read between the embedding and the head.
+    tokenIds: sequenceIds,
+    rows: sequenceIds,
+    sequenceIds,
+    positions: write('positions', [tokens], () => context - 1),
+    // Two tokens never write the same slot.
+    slots: write('slots', [tokens], (token) => (token < slots ? token : -1)),
+    pageTable: write('pageTable', [tokens, blocks], (index) => index % cache.pages),
+  };
 }

@@ -23,7 +23,13 @@ import { TokenEmbedding } from './layers/token-embedding.js';
 import type { LoadReport } from './loader/load-report.js';
 import { loadWeights } from './loader/load-weights.js';
 import { bytesOfLayer, type ModelWeights } from './loader/model-weights.js';
-import { measureSharedExpert } from './measure-shared-expert.js';
+import {
+  measuredPages,
+  measureSharedExpert,
+  mostMeasuredBlocks,
+  mostMeasuredLayers,
+  type WayLayers,
+} from './measure-shared-expert.js';
 import type { ModelDecisions, ModelOptions } from './model-options.js';
 import { openSource, resolveConfig } from './model-source.js';
 import { type ModelBatch, ModelStep, type StepContext } from './model-step.js';
@@ -218,22 +224,39 @@ export class MiniMaxM3Model {
           "storage, so it cannot be one of their slots; use 'separate' or 'auto'",
       );
     }
-    const [first] = this.moeBlocks.values();
-    const ways = first?.ways ?? [];
-    if (mode !== 'auto' || ways.length < 2) return;
-    const blocks = [...this.moeBlocks.values()].filter((block) => `${block.ways}` === `${ways}`);
-    const cache = this.createCache(0);
-    const { device, activations: dtype } = this;
-    const { hidden } = this.config;
+    if (mode === 'auto' && batchSizes.length > 0) await this.#measureSharedExpert(batchSizes);
+  }
+
+  async #measureSharedExpert(batchSizes: readonly number[]): Promise<void> {
+    const { device, activations: dtype, config, pageTokens, launches: pdl } = this;
+    const ways = this.#layersByWay();
+    if (ways.length < 2) return;
+    const blocks = config.sparse?.topkBlocks ?? mostMeasuredBlocks;
+    const context = Math.min(blocks * pageTokens, config.maxPositions);
+    const cache = this.createCache(measuredPages);
+    const same = { device, ways, hidden: config.hidden, dtype, cache, pageTokens, context, pdl };
     try {
       for (const tokens of batchSizes) {
-        const { launches: pdl } = this;
-        const options = { device, blocks, ways, hidden, dtype, cache, tokens, pdl };
-        this.sharedExpert.record(await measureSharedExpert(options));
+        this.sharedExpert.record(await measureSharedExpert({ ...same, tokens }));
       }
     } finally {
       cache.dispose();
     }
+  }
+
+  /** MoE layers that can run in all of the ways, once for each; as those of a pass, but for sums of ranks. */
+  #layersByWay(): WayLayers[] {
+    const { config, overlap } = this;
+    const [first] = this.moeBlocks.values();
+    const ways = first?.ways ?? [];
+    const fits = (layer: number) => `${this.moeBlocks.get(layer)?.ways}` === `${ways}`;
+    return ways.map((way) => {
+      const { pdl } = this.#parts.options;
+      // Ranks load at their own pace, and some have nothing to measure: none may wait for another.
+      const context = { config, overlap, communicator: undefined, pdl };
+      const built = buildLayers(this.#weights, { ...context, sharedExpert: { wayOf: () => way } });
+      return { way, layers: built.layers.filter((_, i) => fits(i)).slice(0, mostMeasuredLayers) };
+    });
   }
 }
 

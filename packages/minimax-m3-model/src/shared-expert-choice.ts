@@ -10,7 +10,7 @@ export type SharedExpertMode = 'separate' | 'fused' | 'auto';
 /** One way of a pass; `serial` is separate without overlap. */
 export type SharedExpertWay = 'separate' | 'serial' | 'fused';
 
-/** One batch size, measured on MoE layers in replayed graphs; microseconds of one layer. */
+/** One batch size, measured on whole decoder layers in replayed graphs; median microseconds of one. */
 export interface SharedExpertMeasurement {
   readonly tokens: number;
   readonly separateUs?: number;
@@ -19,8 +19,37 @@ export interface SharedExpertMeasurement {
   /** Absent where the shared expert fits no slot. */
   readonly fusedUs?: number;
   readonly chosen: SharedExpertWay;
-  /** Layers of the graphs. */
+  /** The reason for `chosen`, in words. */
+  readonly why: string;
+  /** Decoder layers of the graphs. */
   readonly layers: number;
+  /** Timed replays of each graph. */
+  readonly replays: number;
+  /** What measuring this batch size took, captures included. */
+  readonly seconds: number;
+}
+
+/** How much faster than the serial order another way must be: about what two runs differ by. */
+const margin = 0.01;
+
+/**
+ * The fastest way, unless it wins less than the margin over the serial order. Without one (no overlap)
+ * `separate` is the serial order.
+ *
+ * @param us time of each of the ways, in whatever unit
+ */
+export function chooseWay(
+  ways: readonly SharedExpertWay[],
+  us: readonly number[],
+): { readonly chosen: SharedExpertWay; readonly why: string } {
+  const plain = ways.includes('serial') ? 'serial' : 'separate';
+  const plainUs = us[ways.indexOf(plain)] ?? Number.POSITIVE_INFINITY;
+  const fastest = Math.min(...us);
+  const best = ways[us.indexOf(fastest)] ?? plain;
+  if (best === plain) return { chosen: plain, why: 'the fastest' };
+  const saved = `${best} saves ${((1 - fastest / plainUs) * 100).toFixed(1)} % over ${plain}`;
+  if (fastest < plainUs * (1 - margin)) return { chosen: best, why: saved };
+  return { chosen: plain, why: `${saved}, less than the ${margin * 100} % asked for` };
 }
 
 /** Decides for each pass; the decision depends on the number of tokens only. */
@@ -43,11 +72,17 @@ export class SharedExpertChoice {
     this.#measured.set(measurement.tokens, measurement);
   }
 
+  /** What the way of a pass of so many tokens rests on; undefined where nothing was measured. */
+  measurementOf(tokens: number): SharedExpertMeasurement | undefined {
+    return this.mode === 'auto' ? this.#measured.get(tokens) : undefined;
+  }
+
   /** What was decided and why. */
   describe(): Record<string, unknown> {
     const measured = [...this.#measured.values()];
     if (this.mode !== 'auto') return { mode: this.mode };
+    const seconds = measured.reduce((sum, one) => sum + one.seconds, 0);
     const otherwise = 'separate: this number of tokens was not measured';
-    return { mode: this.mode, measured, otherwise };
+    return { mode: this.mode, measured, seconds, otherwise };
   }
 }

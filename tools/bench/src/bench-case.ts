@@ -41,6 +41,8 @@ export interface BenchRow {
   readonly savedPercent?: number;
   /** What was chosen, where the case leaves it open. */
   readonly way?: string;
+  /** What that choice rests on. */
+  readonly measured?: Readonly<Record<string, string | number>>;
   /** Timed calls, where the bench counts them itself. */
   readonly samples?: number;
   /** Medians of the peers. */

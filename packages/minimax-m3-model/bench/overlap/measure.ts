@@ -103,8 +103,7 @@ async function measureModes(
   const contenders = right.map(({ mode, step }) => ({ name: mode, graph: step.graph }));
   const times = await timeInTurns(contenders, stream, { steps, begin: inputs.begin });
   const rows = captured.map(({ mode, fault }) => {
-    const way = wayOf(mode, models.get(mode), answers);
-    const facts = { case: { ...base, mode }, ...(way && { way }) };
+    const facts = { case: { ...base, mode }, ...choiceOf(mode, models.get(mode), answers) };
     const own = times.get(mode);
     if (fault === undefined && own)
       return { ...facts, ...rates(own, times.get('off'), parts), right: true };
@@ -117,9 +116,12 @@ async function measureModes(
   return rows;
 }
 
-/** What `auto` chose. */
-function wayOf(mode: Mode, model: MiniMaxM3Model | undefined, tokens: number): string | undefined {
-  return mode === 'auto' ? model?.sharedExpert.wayOf(tokens) : undefined;
+/** What `auto` chose, and the times of one layer that it rests on. */
+function choiceOf(mode: Mode, model: MiniMaxM3Model | undefined, tokens: number) {
+  if (mode !== 'auto' || !model) return {};
+  const { sharedExpert } = model;
+  const measured = sharedExpert.measurementOf(tokens);
+  return { way: sharedExpert.wayOf(tokens), ...(measured && { measured: { ...measured } }) };
 }
 
 function rates({ us, p95Us, samples }: Times, off: Times | undefined, { answers, feeds }: Parts) {

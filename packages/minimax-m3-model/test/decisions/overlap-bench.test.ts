@@ -28,6 +28,7 @@ interface Row {
   readonly savedPercent: number;
   readonly tokensPerSecondPerUser?: number;
   readonly way?: string;
+  readonly measured?: object;
   readonly right: boolean;
 }
 
@@ -66,7 +67,16 @@ onEachBackend((backend) => {
           isDecode ? expect.closeTo(1e6 / row.us) : undefined,
         );
         expect(row.samples).toBeGreaterThanOrEqual(isDecode ? 12 : 2);
-        if (row.case.mode === 'auto') expect(row.way).toMatch(/^(separate|serial|fused)$/);
+        if (row.case.mode !== 'auto') continue;
+        expect(row.way).toMatch(/^(separate|serial|fused)$/);
+        const us = expect.any(Number);
+        const times = { separateUs: us, serialUs: us, fusedUs: us };
+        expect(row.measured).toMatchObject({
+          tokens: row.case.batch,
+          ...times,
+          chosen: row.way,
+          why: expect.any(String),
+        });
       }
       expect(setting.describe.outputs).toMatch(/random, and rank 1 of 2 runs without the others/);
       expect(files).toContain('overlap-decode.svg');

@@ -1,6 +1,7 @@
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { hashConfig, hashTokens } from '@altstream/hash-checkpoint';
 import { describe, expect, it } from 'vitest';
+import { chooseWay } from '../../src/shared-expert-choice.js';
 import { makeFolders } from '../makers/folders.js';
 import { worst } from '../makers/golden.js';
 import { makeModels } from '../makers/models.js';
@@ -30,7 +31,10 @@ onEachBackend((backend) => {
 
     type Measured = Record<'tokens' | 'separateUs' | 'serialUs' | 'fusedUs', number> & {
       readonly chosen: 'separate' | 'serial' | 'fused';
+      readonly why: string;
       readonly layers: number;
+      readonly replays: number;
+      readonly seconds: number;
     };
     const measuredOf = (model: { describe(): Record<string, unknown> }): Measured[] => {
       const { sharedExpert } = model.describe() as { sharedExpert: { measured: Measured[] } };
@@ -46,10 +50,12 @@ onEachBackend((backend) => {
         [1, 3],
         [4, 3],
       ]);
-      for (const { tokens: size, separateUs, serialUs, fusedUs, chosen } of measured) {
-        const times = { separate: separateUs, serial: serialUs, fused: fusedUs };
-        expect(times[chosen]).toBe(Math.min(separateUs, serialUs, fusedUs));
-        expect(times[chosen]).toBeGreaterThan(0);
+      for (const one of measured) {
+        const { tokens: size, separateUs, serialUs, fusedUs, chosen, why } = one;
+        const us = [separateUs, serialUs, fusedUs];
+        expect(chooseWay(['separate', 'serial', 'fused'], us)).toEqual({ chosen, why });
+        expect(Math.min(...us, one.seconds)).toBeGreaterThan(0);
+        expect(one.replays).toBeGreaterThanOrEqual(5);
         expect(model.sharedExpert.wayOf(size)).toBe(chosen);
       }
       expect(model.sharedExpert.wayOf(3)).toBe('separate');
@@ -71,8 +77,10 @@ onEachBackend((backend) => {
         tokens: 2,
         serialUs: 1,
         separateUs: 2,
-        chosen: 'serial',
+        ...chooseWay(['serial', 'separate'], [1, 2]),
         layers: 1,
+        replays: 1,
+        seconds: 0,
       });
       const session = new Session(model, 3, 8);
       const streams = async (rows: number) =>
