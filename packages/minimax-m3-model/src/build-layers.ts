@@ -12,7 +12,7 @@ import { Router } from './layers/router.js';
 import { SwigluMlp } from './layers/swiglu-mlp.js';
 import type { Matrix, MlpWeights, ModelWeights, MoeWeights } from './loader/model-weights.js';
 import type { Overlap } from './overlap.js';
-import type { SharedExpertChoice } from './shared-expert-choice.js';
+import type { SharedExpertChoice } from './shared-expert/shared-expert-choice.js';
 
 /** What all layers share. */
 export interface LayerContext {

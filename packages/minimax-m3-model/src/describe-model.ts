@@ -6,7 +6,7 @@ import type { ModelConfig } from './config/model-config.js';
 import type { MoeBlock } from './layers/moe-block.js';
 import type { LoadReport } from './loader/load-report.js';
 import type { Overlap } from './overlap.js';
-import type { SharedExpertChoice } from './shared-expert-choice.js';
+import type { SharedExpertChoice } from './shared-expert/shared-expert-choice.js';
 
 /** Who sums the parts of a rank that has no communicator. */
 export const uncommunicated = 'nobody: partial sums, for measuring only';

@@ -32,4 +32,4 @@ export type { LoadFormat } from './model-source.js';
 export type { ModelBatch, StepContext } from './model-step.js';
 export type { ModelTaps } from './model-taps.js';
 export type { OverlapMode } from './overlap.js';
-export type { SharedExpertMode } from './shared-expert-choice.js';
+export type { SharedExpertMode } from './shared-expert/shared-expert-choice.js';

@@ -23,18 +23,18 @@ import { TokenEmbedding } from './layers/token-embedding.js';
 import type { LoadReport } from './loader/load-report.js';
 import { loadWeights } from './loader/load-weights.js';
 import { bytesOfLayer, type ModelWeights } from './loader/model-weights.js';
+import type { ModelDecisions, ModelOptions } from './model-options.js';
+import { openSource, resolveConfig } from './model-source.js';
+import { type ModelBatch, ModelStep, type StepContext } from './model-step.js';
+import { alternateStream, Overlap } from './overlap.js';
 import {
   measuredPages,
   measureSharedExpert,
   mostMeasuredBlocks,
   mostMeasuredLayers,
   type WayLayers,
-} from './measure-shared-expert.js';
-import type { ModelDecisions, ModelOptions } from './model-options.js';
-import { openSource, resolveConfig } from './model-source.js';
-import { type ModelBatch, ModelStep, type StepContext } from './model-step.js';
-import { alternateStream, Overlap } from './overlap.js';
-import { SharedExpertChoice } from './shared-expert-choice.js';
+} from './shared-expert/measure-shared-expert.js';
+import { SharedExpertChoice } from './shared-expert/shared-expert-choice.js';
 
 /** A loaded model. Satisfies the engine's `CausalModel`. */
 export class MiniMaxM3Model {
@@ -244,7 +244,7 @@ export class MiniMaxM3Model {
     }
   }
 
-  /** MoE layers that can run in all of the ways, once for each; as those of a pass, but for sums of ranks. */
+  /** MoE layers that can run in all ways, once for each: those of a pass without sums of ranks. */
   #layersByWay(): WayLayers[] {
     const { config, overlap } = this;
     const [first] = this.moeBlocks.values();

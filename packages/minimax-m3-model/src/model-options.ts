@@ -8,7 +8,7 @@ import type { LoadProgress } from './loader/load-report.js';
 import type { TensorParallel } from './loader/shard.js';
 import type { LoadFormat } from './model-source.js';
 import type { OverlapMode } from './overlap.js';
-import type { SharedExpertMode } from './shared-expert-choice.js';
+import type { SharedExpertMode } from './shared-expert/shared-expert-choice.js';
 
 /** What can be decided anew for weights that are loaded. */
 export interface ModelDecisions {

@@ -3,7 +3,7 @@ import type { RoutedExperts, RoutedExpertsReport, RoutedRows } from '@altstream/
 import type { Communicator } from '../communicator.js';
 import type { ModelStep } from '../model-step.js';
 import type { Overlap } from '../overlap.js';
-import type { SharedExpertWay } from '../shared-expert-choice.js';
+import type { SharedExpertWay } from '../shared-expert/shared-expert-choice.js';
 import type { Router } from './router.js';
 import type { SwigluMlp } from './swiglu-mlp.js';
 

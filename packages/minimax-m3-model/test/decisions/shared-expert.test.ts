@@ -1,7 +1,7 @@
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { hashConfig, hashTokens } from '@altstream/hash-checkpoint';
 import { describe, expect, it } from 'vitest';
-import { chooseWay } from '../../src/shared-expert-choice.js';
+import { chooseWay } from '../../src/shared-expert/shared-expert-choice.js';
 import { makeFolders } from '../makers/folders.js';
 import { worst } from '../makers/golden.js';
 import { makeModels } from '../makers/models.js';

@@ -10,7 +10,7 @@ export type SharedExpertMode = 'separate' | 'fused' | 'auto';
 /** One way of a pass; `serial` is separate without overlap. */
 export type SharedExpertWay = 'separate' | 'serial' | 'fused';
 
-/** One batch size, measured on whole decoder layers in replayed graphs; median microseconds of one. */
+/** One batch size, measured on whole decoder layers in replayed graphs; median µs of one layer. */
 export interface SharedExpertMeasurement {
   readonly tokens: number;
   readonly separateUs?: number;

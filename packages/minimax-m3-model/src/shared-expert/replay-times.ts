@@ -3,7 +3,7 @@
 import { Event, type GraphExec, type Stream } from '@altstream/cuda-runtime';
 
 const turns = 4;
-/** Replays of each graph in a turn, which are enqueued together: the device never waits for the host. */
+/** Replays of each graph in a turn, enqueued together: the device never waits for the host. */
 const replaysInTurn = 5;
 /** After so long no further turn begins, for devices that take seconds for a pass. */
 const mostMs = 2000;
@@ -17,8 +17,8 @@ export interface ReplayTimes {
 }
 
 /**
- * Replays the graphs one after the other, so that a change of clocks meets all of them. Each replay is
- * timed by itself, by the device's own clock where it has one.
+ * Replays the graphs one after the other, so that a change of clocks meets all of them. Each replay
+ * is timed by itself, by the device's own clock where it has one.
  */
 export async function replayTimes(
   graphs: readonly GraphExec[],
@@ -52,7 +52,7 @@ export async function replayTimes(
   return { medians: samples.map(median), replays: samples[0]?.length ?? 0 };
 }
 
-/** Which graph comes at a place of a turn: all once in each round, and each round another one first. */
+/** Which graph comes at a place of a turn: each once in a round, and always another one first. */
 function indexOf(place: number, count: number): number {
   const round = Math.floor((place - 1) / count);
   return (place - 1 + round) % count;

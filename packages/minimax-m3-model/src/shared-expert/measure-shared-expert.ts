@@ -8,9 +8,9 @@ import {
   Workspace,
 } from '@altstream/cuda-runtime';
 import type { PdlChooser } from '@altstream/moe-kernels';
-import type { DecoderLayer } from './decoder-layer.js';
-import type { KvCache } from './kv-cache.js';
-import { type ModelBatch, ModelStep } from './model-step.js';
+import type { DecoderLayer } from '../decoder-layer.js';
+import type { KvCache } from '../kv-cache.js';
+import { type ModelBatch, ModelStep } from '../model-step.js';
 import { replayTimes } from './replay-times.js';
 import {
   chooseWay,
@@ -22,7 +22,7 @@ import {
 export const measuredPages = 4;
 /** Blocks of a sequence that has full attention only. */
 export const mostMeasuredBlocks = 16;
-/** Layers of a graph: their weights are many times what a cache holds, and a replay takes milliseconds. */
+/** Layers of a graph: their weights are many times what a cache holds, a replay takes ms. */
 export const mostMeasuredLayers = 16;
 
 /** Decoder layers that run their shared expert in one way. */
@@ -35,8 +35,8 @@ export interface WayLayers {
 export interface MeasureOptions {
   readonly device: Device;
   /**
-   * The same layers in each of the ways: several that follow each other, so that weights come from memory
-   * and every kernel has the neighbours of a real step.
+   * The same layers in each of the ways: several that follow each other, so that weights come from
+   * memory and every kernel has the neighbours of a real step.
    */
   readonly ways: readonly WayLayers[];
   readonly hidden: number;
