@@ -16,6 +16,7 @@ import {
   watchMachine,
 } from '@altstream/bench';
 import { open, type Runtime } from '@altstream/cuda-runtime';
+import { RandomFill } from '../src/loader/dummy/random-fill.js';
 import { loadBlocks } from './moe-block/block-graphs.js';
 import { type BlockMode, measureTokens } from './moe-block/measure.js';
 import { type BlockOptions, type BlockShape, blockOptions } from './moe-block/options.js';
@@ -23,6 +24,7 @@ import { BlockReference } from './moe-block/reference.js';
 import { harnessArguments } from './overlap/options.js';
 
 const script = fileURLToPath(new URL('peers/pytorch_moe_block.py', import.meta.url));
+const patternBytes = 2 ** 24;
 const decisions = {
   off: { overlap: 'off', sharedExpert: 'separate' },
   on: { overlap: 'capture', sharedExpert: 'separate' },
@@ -80,10 +82,12 @@ async function measureShape(
   const stream = model.device.createStream({ name: 'main' });
   const cache = model.createCache(0);
   const reference = new BlockReference(model.config, options.seed, stream);
-  const subject = { shape, models, reference, stream, cache, options, peer, tbps };
+  const random = new RandomFill(options.seed, patternBytes);
+  const subject = { shape, models, reference, stream, cache, random, options, peer, tbps };
   const rows: BenchRow[] = [];
   for (const tokens of options.tokens) rows.push(...(await measureTokens(subject, tokens)));
   await reference.close();
+  random.dispose();
   cache.dispose();
   stream.dispose();
   model.dispose();

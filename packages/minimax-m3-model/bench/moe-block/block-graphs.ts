@@ -3,7 +3,7 @@ import type { GraphExec, Runtime, Stream, Tensor, Workspace } from '@altstream/c
 import { MiniMaxM3Model, type ModelTaps } from '../../src/index.js';
 import type { KvCache } from '../../src/kv-cache.js';
 import type { MoeBlock } from '../../src/layers/moe-block.js';
-import { RandomFill } from '../../src/loader/dummy/random-fill.js';
+import type { RandomFill } from '../../src/loader/dummy/random-fill.js';
 import { ModelStep } from '../../src/model-step.js';
 import type { BlockOptions, BlockShape } from './options.js';
 
@@ -55,10 +55,9 @@ export interface BlockInputs {
 export async function makeInputs(
   model: MiniMaxM3Model,
   tokens: number,
-  { inputs, seed }: BlockOptions,
-  stream: Stream,
+  inputs: number,
+  { stream, random }: Pick<BlockPlace, 'stream' | 'random'>,
 ): Promise<BlockInputs> {
-  const random = new RandomFill(seed, 2 ** 24);
   const layers = [...model.moeBlocks.keys()];
   const shape = [tokens, model.config.hidden];
   const slots: BlockInputs['slots'][number][] = [];
@@ -74,7 +73,6 @@ export async function makeInputs(
   );
   const out = stream.tensor(shape, 'bf16', 'bench.out');
   await stream.synchronize();
-  random.dispose();
   const dispose = () => {
     for (const { hidden } of slots) hidden.dispose();
     positions.dispose();
@@ -88,6 +86,8 @@ export interface BlockPlace {
   readonly stream: Stream;
   readonly workspace: Workspace;
   readonly cache: KvCache;
+  /** Makes inputs. */
+  readonly random: RandomFill;
 }
 
 /** Enqueues the block of one slot, as a layer of the model does. */

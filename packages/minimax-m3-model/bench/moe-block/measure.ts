@@ -4,6 +4,7 @@ import { type GraphExec, type Stream, type Tensor, Workspace } from '@altstream/
 import { download } from '@altstream/cuda-runtime/testing';
 import type { MiniMaxM3Model } from '../../src/index.js';
 import type { KvCache } from '../../src/kv-cache.js';
+import type { RandomFill } from '../../src/loader/dummy/random-fill.js';
 import { faultOfEqual, faultOfRelative } from '../overlap/faults.js';
 import { type Times, timeInTurns } from '../overlap/turns.js';
 import {
@@ -35,6 +36,7 @@ export interface BlockSubject {
   readonly reference: BlockReference;
   readonly stream: Stream;
   readonly cache: KvCache;
+  readonly random: RandomFill;
   readonly options: BlockOptions;
   readonly peer: PeerTimes;
   /** TB/s of copies. */
@@ -43,15 +45,15 @@ export interface BlockSubject {
 
 /** One row a mode. */
 export async function measureTokens(subject: BlockSubject, tokens: number): Promise<BenchRow[]> {
-  const { models, stream, cache, options } = subject;
+  const { models, stream, cache, random, options } = subject;
   const serial = models.get('off');
   if (!serial) throw new Error('without `off` there is nothing to compare with');
-  const inputs = await makeInputs(serial, tokens, options, stream);
+  const inputs = await makeInputs(serial, tokens, options.inputs, subject);
   const workspace = new Workspace(stream.device, { label: 'moe-block' });
-  const place = { stream, workspace, cache };
+  const place = { stream, workspace, cache, random };
   const { outputs: eager, experts, fault } = await runEagerly(subject, serial, inputs, place);
-  const faults = new Map<BlockMode, string>();
-  if (fault) faults.set('off', fault);
+  // Every mode is compared with the eager run, so all are as wrong as that.
+  const faults = new Map([...(fault ? models.keys() : [])].map((mode) => [mode, `${fault}`]));
   const graphs = new Map<BlockMode, GraphExec[]>();
   for (const [mode, model] of models) {
     const own = await captureBlocks(model, inputs, place);
