@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runPeer } from './peer.js';
+import { runPeer } from './run-peer.js';
 
 const node = (script: string) => runPeer(process.execPath, ['-e', script]);
 
