@@ -47,7 +47,18 @@ export interface BenchRow {
   readonly samples?: number;
   /** Medians of the peers. */
   readonly peers?: Readonly<Record<string, number>>;
+  /** Time of the row over that of its fastest peer. */
+  readonly ofPeer?: number;
+  /** What the row is held against. */
+  readonly target?: BenchTarget;
   readonly right: boolean;
+}
+
+/** A number that should not be above another one. */
+export interface BenchTarget {
+  readonly what: string;
+  readonly value: number;
+  readonly most: number;
 }
 
 /** What a saved bench holds (DESIGN §10). */

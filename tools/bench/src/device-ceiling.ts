@@ -1,4 +1,6 @@
 import { Event, type Stream, Tensor } from '@altstream/cuda-runtime';
+import { type Ceiling, copyCeiling } from './ceilings.js';
+import { threadsOf } from './report.js';
 
 const wantedBytes = 2 ** 30;
 const memoryShare = 16; // two buffers of a sixteenth each at most
@@ -34,4 +36,23 @@ export async function deviceCopyTBps(stream: Stream, wanted = wantedBytes): Prom
   times.sort((a, b) => a - b);
   const ms = times[Math.floor(times.length / 2)] ?? Number.NaN;
   return (2 * bytes) / ms / 1e9;
+}
+
+/** A ceiling as a run measured it. */
+export interface MeasuredCeiling {
+  /** Name in the results. */
+  readonly name: string;
+  readonly tbps: number;
+}
+
+/** `ceiling` of the CPU backend's threads, or copies within the memory of a GPU. */
+export async function measureCeiling(
+  stream: Stream,
+  ceiling: Ceiling = copyCeiling,
+): Promise<MeasuredCeiling> {
+  const { runtime } = stream.device;
+  if (runtime.backend === 'cuda') {
+    return { name: copyCeiling.name, tbps: await deviceCopyTBps(stream) };
+  }
+  return { name: ceiling.name, tbps: await ceiling.measure(threadsOf(runtime)) };
 }

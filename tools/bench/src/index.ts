@@ -1,7 +1,9 @@
-export type { BenchCase, BenchResult, BenchRow, PreparedCase } from './bench-case.js';
+export type { BenchCase, BenchResult, BenchRow, BenchTarget, PreparedCase } from './bench-case.js';
 export { type Ceiling, copyCeiling, readCeiling } from './ceilings.js';
+export { type MeasuredCeiling, measureCeiling } from './device-ceiling.js';
 export { type MachineLoad, watchMachine } from './machine-load.js';
 export { measure, type Timing } from './measure.js';
+export { type PeerTimes, runPeer } from './peers/run-peer.js';
 export { type PlotOptions, plotSvg, type Series } from './plot.js';
 export { type BenchRunFacts, report } from './report.js';
 export { type Comparison, compare, readResult } from './results.js';

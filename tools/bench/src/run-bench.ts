@@ -1,11 +1,11 @@
 import { open, type Runtime, type Stream } from '@altstream/cuda-runtime';
 import type { BenchCase, BenchRow, PreparedCase } from './bench-case.js';
-import { type Ceiling, copyCeiling } from './ceilings.js';
-import { deviceCopyTBps } from './device-ceiling.js';
+import type { Ceiling } from './ceilings.js';
+import { measureCeiling } from './device-ceiling.js';
 import { watchMachine } from './machine-load.js';
 import { measure, type Timing } from './measure.js';
 import { measureGraph } from './measure-graph.js';
-import { report, threadsOf } from './report.js';
+import { report } from './report.js';
 import { runOptions } from './run-options.js';
 
 /** Where a bench lives and what it needs. */
@@ -33,14 +33,12 @@ export async function runBench(setting: BenchSetting, cases: readonly BenchCase[
   const runtime = await open(options.open);
   try {
     await setting.load?.(runtime);
-    const ceiling = setting.ceiling ?? copyCeiling;
-    const isCpu = runtime.backend === 'cpu';
     const stream = runtime.device().createStream({ name: setting.bench });
-    const tbps = await (isCpu ? ceiling.measure(threadsOf(runtime)) : deviceCopyTBps(stream));
+    const { name, tbps } = await measureCeiling(stream, setting.ceiling);
     const rows: BenchRow[] = [];
     for (const one of cases) rows.push(await runCase(one, stream, tbps));
     stream.dispose();
-    const ceilings = { [isCpu ? ceiling.name : copyCeiling.name]: tbps };
+    const ceilings = { [name]: tbps };
     const { bench, from } = setting;
     const machine = whatElse();
     const { save, out } = options;

@@ -38,6 +38,22 @@ describe('a table of a bench', () => {
     expect(line).toMatch(/^tokens 1 +4\.00 +12\.0 +250000 +9\.00 +yes$/);
   });
 
+  it('says how a row does against its fastest peer, and whether that meets its target', () => {
+    const held = (value: number): BenchRow => ({
+      ...row(1, 4 * value),
+      peers: { eager: 4 },
+      ofPeer: value,
+      target: { what: 'of eager', value, most: 1 },
+    });
+    const [, titles = '', met, missed, free] = table(
+      result([held(0.5), held(1.25), { ...row(2, 4), peers: { eager: 4 }, ofPeer: 1 }]),
+    ).split('\n');
+    expect(titles).toMatch(/eager µs +of peer +target +right$/);
+    expect(met).toMatch(/ 4\.00 +0\.50 +met +yes$/);
+    expect(missed).toMatch(/ 4\.00 +1\.25 +MISSED +yes$/);
+    expect(free).toMatch(/ 4\.00 +1\.00 +– +yes$/);
+  });
+
   it('warns of a load above half a core per core, and of others above a tenth', () => {
     const quiet = { load: 0.5 * cores, othersBusy: 0.1 * cores };
     expect(table(result([row(1, 4)], quiet))).not.toContain('WARNING');

@@ -1,4 +1,4 @@
-import type { BenchResult, BenchRow } from './bench-case.js';
+import type { BenchResult, BenchRow, BenchTarget } from './bench-case.js';
 import { loadWarning } from './machine-load.js';
 import { compare, sameCase } from './results.js';
 
@@ -24,9 +24,19 @@ const columns: readonly Column[] = [
   { title: 'vs saved', text: ({ us }, old) => times(old?.us, us) },
 ];
 
+/** Behind the peers' times. */
+const againstPeers: readonly Column[] = [
+  { title: 'of peer', text: ({ ofPeer }) => ofPeer?.toFixed(2) },
+  { title: 'target', text: ({ target }) => target && verdict(target) },
+];
+
+function verdict({ value, most }: BenchTarget): string {
+  return value <= most ? 'met' : 'MISSED';
+}
+
 /** A run as text; `saved` is the run to compare with. Columns without a value are left out. */
 export function table(result: BenchResult, saved?: BenchResult): string {
-  const shown = [...columns, ...peerColumns(result.rows)].filter(({ text }) =>
+  const shown = [...columns, ...peerColumns(result.rows), ...againstPeers].filter(({ text }) =>
     result.rows.some((row) => text(row, sameCase(saved, row)) !== undefined),
   );
   const width = Math.max(4, ...result.rows.map((row) => label(row).length));

@@ -13,7 +13,7 @@ const mostApart = 2 ** -6;
 export function faultOfEqual(values: Float32Array, serial: Float32Array): string | undefined {
   for (const [i, value] of values.entries()) {
     if (!Number.isFinite(value)) return `logit ${i} is ${value}`;
-    if (value !== serial[i]) return `logit ${i} is ${value}, in serial order ${serial[i]}`;
+    if (value !== serial[i]) return `value ${i} is ${value}, in serial order ${serial[i]}`;
   }
   return undefined;
 }
@@ -30,6 +30,12 @@ export function faultOfRepeated(first: Float32Array, second: Float32Array): stri
 /** What is wrong with the first layer of experts beside that of the serial order; undefined if nothing. */
 export function faultOfFused(values: Float32Array, serial: Float32Array): string | undefined {
   if (values.length === 0) return 'no layer has experts';
+  const fault = faultOfRelative(values, serial);
+  return fault && `the first layer of experts: ${fault}`;
+}
+
+/** What is wrong with values that round otherwise than those of the serial order; undefined if nothing. */
+export function faultOfRelative(values: Float32Array, serial: Float32Array): string | undefined {
   let [apart, size] = [0, 0];
   for (const [i, value] of values.entries()) {
     const other = serial[i] ?? Number.NaN;
@@ -38,5 +44,5 @@ export function faultOfFused(values: Float32Array, serial: Float32Array): string
   }
   const relative = Math.sqrt(apart / size);
   if (relative <= mostApart) return undefined;
-  return `the first layer of experts is ${relative} apart from the serial order, relative to its norm`;
+  return `${relative} apart from the serial order, relative to its norm`;
 }

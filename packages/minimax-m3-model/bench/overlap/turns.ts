@@ -4,7 +4,7 @@ import { Event, type GraphExec, type Stream } from '@altstream/cuda-runtime';
 /** One of the graphs that take turns. */
 export interface Contender<Name extends string> {
   readonly name: Name;
-  readonly graph: GraphExec;
+  readonly graph: Pick<GraphExec, 'launch'>;
 }
 
 /** Microseconds of single replays. */
