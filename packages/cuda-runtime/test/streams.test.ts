@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DeadlockError, Event, type Stream } from '../src/index.js';
 import { onEachBackend } from '../src/testing/on-each-backend.js';
+import { kernelsOverlap } from './makers/kernels-overlap.js';
 import {
   accumulate,
   openTestRuntime,
@@ -97,8 +98,10 @@ onEachBackend((backend) => {
       b.waitStream(a);
       a.record().dispose();
       // Still spinning, so none of these calls waited for the stream.
-      expect(spun.isDone()).toBe(false);
-      expect(a.pending).toBeGreaterThan(250);
+      if (kernelsOverlap) {
+        expect(spun.isDone()).toBe(false);
+        expect(a.pending).toBeGreaterThan(250);
+      }
       await a.ready(100);
       expect(a.pending).toBeLessThan(100);
       expect(await readInts(b, y)).toEqual([300]);

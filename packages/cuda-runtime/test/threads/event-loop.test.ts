@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type Graph, open, openSync, probe, type Runtime, type Stream } from '../../src/index.js';
 import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { longestLateness } from '../makers/event-loop.js';
+import { kernelsOverlap } from '../makers/kernels-overlap.js';
 import {
   accumulate,
   openTestRuntime,
@@ -31,7 +32,8 @@ onEachBackend((backend) => {
       await stream.synchronize();
     });
     expect(performance.now() - started).toBeGreaterThanOrEqual(kernelMs - 1);
-    expect(late, `calls over 10 ms: ${calls.longer(10) || 'none'}`).toBeLessThan(allowedMs);
+    if (kernelsOverlap)
+      expect(late, `calls over 10 ms: ${calls.longer(10) || 'none'}`).toBeLessThan(allowedMs);
     await t.runtime.dispose();
   });
 
@@ -145,7 +147,7 @@ async function callEverything(
   const brief = calls.of('createStream', () => device.createStream({ priority: -1 }));
   calls.of('stream.dispose', () => brief.dispose());
   calls.of('end with work pending', () => endWithWorkPending(runtime));
-  expect(event.isDone()).toBe(false);
+  if (kernelsOverlap) expect(event.isDone()).toBe(false);
   // On CUDA loading a module waits for the device, though not on this thread.
   const { manifest } = t.module;
   const again = { manifest: manifest.replace('/manifest', '/./manifest') };
