@@ -73,7 +73,7 @@ onEachBackend((backend) => {
   });
 
   describe('the ranks of a model of any shape', () => {
-    const cases = Array.from({ length: 7 }, (_, i) => [i + 40, i + 2] as const);
+    const cases = Array.from({ length: 4 }, (_, i) => [i + 40, 2 * i + 2] as const);
     it.each(cases)('are the whole model: seed %i over %i', async (seed, size) => {
       const { config: model, ...stored } = randomModel(seed);
       await expectSum({ directory: await folder({ model, ...stored }) }, size);

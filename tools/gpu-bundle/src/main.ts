@@ -1,4 +1,4 @@
-// `pnpm gpu-bundle --out DIR [--packages a,b]`: fills DIR with all that a GPU host without Node or network
+// `pnpm gpu-bundle --out DIR [--packages a,b] [--quick]`: fills DIR with all that a GPU host without Node or network
 // needs to run the tests and benches of this workspace as it is built now. `DIR/run help` there.
 
 import { execFileSync } from 'node:child_process';
@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleOptions } from './bundle-options.js';
 import { type BundledPackage, gpuPackages, withDependencies } from './bundled-packages.js';
-import { compressedNode, compressFolder } from './compressed.js';
+import { compressedNode, compressFolder, type Preset } from './compressed.js';
 import { moduleClosure } from './module-closure.js';
 import { stageModules, stagePackages } from './stage.js';
 
@@ -32,17 +32,18 @@ try {
 }
 
 function pack(): void {
-  const { out, packages: given } = bundleOptions(process.argv.slice(2));
+  const { out, packages: given, isQuick } = bundleOptions(process.argv.slice(2));
+  const preset = isQuick ? 'quick' : 'small';
   const suites = given ?? gpuPackages(root);
   const packages = withDependencies(root, suites);
   mkdirSync(out, { recursive: true });
   const app = join(out, 'app.tar.xz');
-  inStaging(app, (folder) => {
+  inStaging(app, preset, (folder) => {
     stagePackages(root, packages, folder);
     writeFileSync(join(folder, 'bundle.json'), `${JSON.stringify({ packages: suites })}\n`);
   });
-  copyFileSync(compressedModules(packages), join(out, 'modules.tar.xz'));
-  copyFileSync(compressedNode(cache), join(out, 'node.xz'));
+  copyFileSync(compressedModules(packages, preset), join(out, 'modules.tar.xz'));
+  copyFileSync(compressedNode(cache, preset), join(out, 'node.xz'));
   copyFileSync(join(root, 'tools/gpu-bundle/host/run'), join(out, 'run'));
   copyFileSync(join(root, 'tools/gpu-bundle/README.md'), join(out, 'README.md'));
   writeFileSync(join(out, 'stamp'), `${hash(readFileSync(app))}-${commit()}\n`);
@@ -54,24 +55,24 @@ function pack(): void {
 }
 
 /** Kept, since packing them takes half a minute and they seldom change. */
-function compressedModules(packages: readonly BundledPackage[]): string {
+function compressedModules(packages: readonly BundledPackage[], preset: Preset): string {
   const needs = packages.flatMap(({ folder, dependencies }) =>
     dependencies.map((name) => ({ name, from: join(root, folder) })),
   );
   const modules = moduleClosure([{ name: 'vitest', from: root }, ...needs]);
   const list = modules.map(({ to, version }) => `${to} ${version}`).sort();
-  const file = join(cache, `modules-${hash(list.join('\n'))}.tar.xz`);
-  if (!existsSync(file)) inStaging(file, (folder) => stageModules(modules, folder));
+  const file = join(cache, `modules-${hash(list.join('\n'))}-${preset}.tar.xz`);
+  if (!existsSync(file)) inStaging(file, preset, (folder) => stageModules(modules, folder));
   return file;
 }
 
 /** Fills a folder `app`, packs it into `file` and removes it. */
-function inStaging(file: string, fill: (folder: string) => void): void {
+function inStaging(file: string, preset: Preset, fill: (folder: string) => void): void {
   const staging = join(cache, `stage-${process.pid}`);
   mkdirSync(join(staging, 'app'), { recursive: true });
   try {
     fill(join(staging, 'app'));
-    compressFolder(staging, 'app', file);
+    compressFolder(staging, 'app', file, preset);
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }

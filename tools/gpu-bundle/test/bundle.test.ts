@@ -28,7 +28,16 @@ describe.skipIf(packers.length > 0)(`a bundle${missing()}`, () => {
 
   beforeAll(() => {
     const main = join(root, 'tools/gpu-bundle/src/main.ts');
-    const args = ['--import', 'tsx', main, '--out', bundle, '--packages', 'cuda-runtime'];
+    const args = [
+      '--import',
+      'tsx',
+      main,
+      '--out',
+      bundle,
+      '--packages',
+      'cuda-runtime',
+      '--quick',
+    ];
     const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
     expect(`${status} ${stderr}`).toBe('0 ');
     mkdirSync(home);
