@@ -24,8 +24,14 @@ export function dataPackages(tree: Tree): readonly Finding[] {
 function dataFolder(tree: Tree, path: string): string[] {
   const folder = /^(packages\/[^/]+)\/package\.json$/.exec(path)?.[1];
   if (folder === undefined || folder.endsWith('-linux-x64')) return [];
-  const manifest = JSON.parse(tree.text(path)) as object;
-  return 'files' in manifest && !('exports' in manifest) ? [folder] : [];
+  return shipsDataOnly(tree, folder) ? [folder] : [];
+}
+
+/** Whether a package has files, and neither sources nor anything that others could import. */
+export function shipsDataOnly(tree: Tree, folder: string): boolean {
+  const manifest = JSON.parse(tree.text(`${folder}/package.json`)) as object;
+  const hasSources = tree.files.some((path) => path.startsWith(`${folder}/src/`));
+  return 'files' in manifest && !('exports' in manifest) && !hasSources;
 }
 
 function missing(tree: Tree, folder: string): Finding[] {

@@ -1,3 +1,4 @@
+import { shipsDataOnly } from './data-packages.js';
 import type { Finding, Tree } from './finding.js';
 
 const rootEntries = new Set([
@@ -32,8 +33,6 @@ const toolFolders = new Set([
   'registry',
   'setup',
 ]);
-/** Packages of binaries and of weights: no sources, nothing to build or to test by themselves. */
-const holdsDataOnly = /(-linux-x64|\/minimax-m3-tiny)$/;
 const vagueNames = /(^|\/)(utils?|common|misc|types|helpers?|lib|shared)(\.[a-z]+|\/)/;
 const mostIdeasInAFolder = 15;
 
@@ -68,9 +67,11 @@ function packages(tree: Tree): Finding[] {
       if (script in scripts)
         findings.push(finding(path, `no ${script} script: nothing runs at install`));
     }
-    const wanted = holdsDataOnly.test(folder)
-      ? ['README.md']
-      : ['README.md', 'tsconfig.json', 'tsup.config.ts', 'vitest.config.ts', 'src/index.ts'];
+    // Binaries and weights: nothing to build or to test by themselves.
+    const wanted =
+      folder.endsWith('-linux-x64') || shipsDataOnly(tree, folder)
+        ? ['README.md']
+        : ['README.md', 'tsconfig.json', 'tsup.config.ts', 'vitest.config.ts', 'src/index.ts'];
     for (const file of wanted) {
       if (!has.has(`${folder}/${file}`)) findings.push(finding(folder, `${file} is missing`));
     }

@@ -46,6 +46,12 @@ const planted: Planted[] = [
     message: /bytes in git, at most 24000000/,
   },
   {
+    title: 'code that exports nothing, which is no package of weights',
+    check: layout,
+    texts: { 'packages/a/package.json': '{"files": ["dist"]}', 'packages/a/src/a.ts': '' },
+    message: /tsconfig\.json is missing/,
+  },
+  {
     title: 'a large file that is no weights',
     check: dataPackages,
     texts: {
