@@ -117,11 +117,9 @@ function passOf(
   const { cache, pdl } = options;
   const embedded = pseudoActivations(options, stream, make);
   const batch = decodeBatch(options, stream, make);
-  const [hidden, residual] = ['hidden', 'residual'].map((label) => {
-    return make(embedded.shape, embedded.dtype, `measured ${label}`);
-  });
+  const hidden = make(embedded.shape, embedded.dtype, 'measured hidden');
+  const residual = make(embedded.shape, embedded.dtype, 'measured residual');
   return (on, layers) => {
-    if (!hidden || !residual) return;
     workspace.reset();
     // As in a pass, the first layer adds zeros to what was looked up.
     on.copy(residual, embedded);
