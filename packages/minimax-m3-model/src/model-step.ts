@@ -42,10 +42,8 @@ export class ModelStep {
   readonly pdl: PdlChooser | undefined;
   /** Whether operations launch their kernels programmatically. */
   readonly programmatic: boolean;
-  /** Whether this is the side of a fork whose first kernel follows one of another stream. */
-  readonly isBeside: boolean;
 
-  constructor(batch: ModelBatch, cache: KvCache, context: StepContext, isBeside = false) {
+  constructor(batch: ModelBatch, cache: KvCache, context: StepContext) {
     const { stream, pdl } = context;
     this.batch = batch;
     this.cache = cache;
@@ -53,7 +51,6 @@ export class ModelStep {
     this.workspace = context.workspace;
     this.taps = context.taps;
     this.pdl = pdl;
-    this.isBeside = isBeside;
     const launch = { tokens: this.tokens, device: stream.device.limits, waits: true };
     this.programmatic = pdl?.(launch).enabled ?? false;
   }
@@ -72,11 +69,6 @@ export class ModelStep {
     return { stream: this.stream, allocator: this.workspace, programmatic: this.programmatic };
   }
 
-  /** `on` for the first kernel of a branch: across streams a programmatic edge is not asked for. */
-  get onFirst(): ModelStep['on'] {
-    return { ...this.on, programmatic: this.programmatic && !this.isBeside };
-  }
-
   /**
    * The same pass on a stream that runs beside this one. Its tensors come from a lane of their own,
    * so the two never share memory.
@@ -85,7 +77,7 @@ export class ModelStep {
     const { batch, cache, taps, pdl } = this;
     const workspace = this.workspace.lane(besideLane);
     const context = { stream, workspace, ...(taps && { taps }), ...(pdl && { pdl }) };
-    return new ModelStep(batch, cache, context, true);
+    return new ModelStep(batch, cache, context);
   }
 
   /**

@@ -30,6 +30,8 @@ export interface Branches<A, B> {
 export class Overlap {
   readonly mode: OverlapMode;
   readonly #alternate: Stream | undefined;
+  /** Where the alternate stream stood when it was last joined during a capture. */
+  #joined: { readonly capture: bigint; readonly nodes: readonly number[] } | undefined;
 
   /** @param alternate made once by the model; without it nothing ever overlaps */
   constructor(mode: OverlapMode, alternate: Stream | undefined) {
@@ -57,6 +59,7 @@ export class Overlap {
   run<A, B>(step: ModelStep, branches: Branches<A, B>): [A, B] {
     if (!this.#alternate || !this.applies(step)) return this.runSerially(step, branches);
     const alternate = step.beside(this.#alternate);
+    this.#forget(step.stream, alternate.stream);
     const results: { current?: A; alternate?: B } = {};
     withAlt(
       step.stream,
@@ -68,7 +71,22 @@ export class Overlap {
         results.current = branches.current(step);
       },
     );
+    this.#joined = placeOf(alternate.stream);
     return [results.current as A, results.alternate as B];
+  }
+
+  /**
+   * A captured stream keeps depending on its own last node, which the join of the layer before put in front
+   * of the current stream already: one edge more at every fork, and half a microsecond. What anybody else
+   * enqueued on it since then stays.
+   */
+  #forget(current: Stream, alternate: Stream): void {
+    const place = placeOf(alternate);
+    const known = this.#joined;
+    const isBehind = place?.capture === known?.capture && `${place?.nodes}` === `${known?.nodes}`;
+    const { captureDependencies, captureId } = current;
+    if (!place || !isBehind || !captureDependencies || captureId !== place.capture) return;
+    alternate.setCaptureDependencies(captureDependencies, 'replace');
   }
 
   /** One after the other on the current stream, with the bits of `run`. */
@@ -76,4 +94,9 @@ export class Overlap {
     const first = branches.current(step);
     return [first, branches.alternate(step)];
   }
+}
+
+function placeOf({ captureId, captureDependencies }: Stream) {
+  if (captureId === undefined || !captureDependencies) return undefined;
+  return { capture: captureId, nodes: captureDependencies };
 }

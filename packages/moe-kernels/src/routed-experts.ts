@@ -93,11 +93,6 @@ export interface RoutedRows {
 export interface SumRowsOptions extends Omit<RoutedExpertsOptions, 'pdlWithPredecessor'> {
   /** [tokens, hidden], added to the rounded sum: the output of a shared expert. */
   readonly addend?: Tensor;
-  /**
-   * Whether the stream has waited for another one since the rows were enqueued: then the sum is launched
-   * plainly. Default false.
-   */
-  readonly isJoined?: boolean;
 }
 
 interface LastCall {
@@ -111,11 +106,8 @@ interface LastCall {
 }
 
 const operation = 'RoutedExperts';
-const obstacles = {
-  // A predecessor that triggers before it has waited would let the first kernel run too early.
-  first: 'the call does not say `pdlWithPredecessor`',
-  join: 'two streams join before the kernel',
-};
+/** A predecessor that triggers before it has waited would let the first kernel run too early. */
+const unknownPredecessor = 'the call does not say `pdlWithPredecessor`';
 const modes = { mxfp8: 'W8A16', bf16: 'W16A16', f32: 'W32A16' } as const;
 
 /**
@@ -181,7 +173,7 @@ export class RoutedExperts implements Disposable {
     const { stream, allocator = stream } = options;
     this.#check(input, stream);
     const pdl = this.#chooser(options.pdl);
-    const first = options.pdlWithPredecessor === true ? pdl : withObstacle(pdl, obstacles.first);
+    const first = options.pdlWithPredecessor === true ? pdl : withObstacle(pdl, unknownPredecessor);
     const device = stream.device.limits;
     this.#last = { shape: this.#shape(input), device, pdl, first, last: pdl };
     const common = { stream, allocator, pdl };
@@ -199,9 +191,8 @@ export class RoutedExperts implements Disposable {
    * @throws as `forward`
    */
   sumRows(rows: RoutedRows, options: SumRowsOptions): Tensor {
-    const { stream, allocator = stream, out, addend, isJoined = false } = options;
-    const chooser = this.#chooser(options.pdl);
-    const pdl = isJoined ? withObstacle(chooser, obstacles.join) : chooser;
+    const { stream, allocator = stream, out, addend } = options;
+    const pdl = this.#chooser(options.pdl);
     if (this.#last) this.#last = { ...this.#last, last: pdl };
     return finalize(
       { ...rows, addend },

@@ -26,7 +26,10 @@ export interface LaunchConfig {
   readonly priority?: number;
   /** Programmatic dependent launch. */
   readonly programmatic?: {
-    /** May start before its predecessor in the stream ends; the kernel waits itself. */
+    /**
+     * May start before its predecessor in the stream ends; the kernel waits itself. In a capture so may a
+     * kernel behind a fork or a join, if it follows nothing but kernels.
+     */
     readonly serialize?: boolean;
     /**
      * Recorded when all blocks have triggered or ended, so that a kernel on another stream may start

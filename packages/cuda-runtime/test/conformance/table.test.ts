@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { programs } from './all-programs.js';
 import { plays, rows } from './table.js';
 
-// The rows of each family in the specification, 3.3.
+// The rows of each family in the specification, 3.3; CP11 and CP12 were asked of the driver later.
 const counts = {
   CB: 24,
   CU: 34,
@@ -13,14 +13,14 @@ const counts = {
   CG: 16,
   CV: 11,
   CM: 10,
-  CP: 10,
+  CP: 12,
   CE: 5,
   CK: 1,
   CH: 3,
   CD: 4,
 };
 
-test('the table has every row of the specification exactly once', () => {
+test('the table has every row exactly once', () => {
   const wanted = Object.entries(counts).flatMap(([family, count]) =>
     Array.from({ length: count }, (_, index) => `${family}${String(index + 1).padStart(2, '0')}`),
   );

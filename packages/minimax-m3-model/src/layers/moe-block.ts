@@ -85,11 +85,10 @@ export class MoeBlock {
       current: (onCurrent: ModelStep) => this.forwardShared(hidden, onCurrent),
       alternate: (onAlternate: ModelStep) => this.#rowsOf(routed, hidden, onAlternate),
     };
-    const isJoined = mayOverlap && overlap.applies(step);
     const [addend, rows] = mayOverlap
       ? overlap.run(step, branches)
       : overlap.runSerially(step, branches);
-    return routed.experts.sumRows(rows, { ...step.on, out, addend, isJoined });
+    return routed.experts.sumRows(rows, { ...step.on, out, addend });
   }
 
   /** The shared expert, which every token passes with weight 1. */

@@ -29,7 +29,7 @@ export class Router {
    */
   forward(hidden: Tensor, step: ModelStep): TopkResult {
     const weight = { data: this.#weight };
-    const logits = linear({ x: hidden, weight, outDtype: 'f32' }, step.onFirst);
+    const logits = linear({ x: hidden, weight, outDtype: 'f32' }, step.on);
     const { positions } = step.batch;
     const bias = this.#bias && { routingBias: this.#bias };
     const pdl = step.pdl && { pdl: step.pdl };

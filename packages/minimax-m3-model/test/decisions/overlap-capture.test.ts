@@ -45,6 +45,8 @@ onEachBackend((backend) => {
         const join = joins[i];
         expect(labelOf(fork.from)).toContain('rms_norm');
         expect(labelOf(fork.to)).toContain('linear');
+        // What the alternate stream did in the layer before lies in front of the norm.
+        expect(edges.filter(({ to }) => to === fork.to)).toHaveLength(1);
         expect(labelOf(join?.from ?? -1)).toContain('experts_down');
         expect(labelOf(join?.to ?? -1)).toContain('finalize');
         // The shared expert runs from the same norm to the same sum.

@@ -160,6 +160,14 @@ Status check_ports(Stream& stream, const Work& work) {
   return {};
 }
 
+/// Whether a programmatic launch can follow all of them early: only kernels trigger, and what waits for
+/// the start of one has its edge already (CP01–CP03, CP11, CP12).
+bool are_kernels(const Graph& graph, const Frontier& dependencies) {
+  return std::all_of(dependencies.begin(), dependencies.end(), [&](const GraphDependency& from) {
+    return from.port != EdgePort::kLaunch && graph.nodes()[from.node].work->kind == WorkKind::kKernel;
+  });
+}
+
 Status add_node(Stream& stream, Ref<Work> work) {
   CaptureSequence& sequence = *stream.capture;
   if (sequence.state != CaptureState::kActive) return invalidated(stream, sequence);
@@ -172,14 +180,11 @@ Status add_node(Stream& stream, Ref<Work> work) {
   node.stream_id = stream.id();
   node.stream_priority = stream.priority();
   node.dependencies = stream.frontier;
-  // A programmatic edge needs a kernel at both ends and no second predecessor (CP01–CP03).
-  const bool programmatic =
-      work->is_programmatic() && stream.frontier.size() == 1 &&
-      stream.frontier[0].port == EdgePort::kCompletion &&
-      sequence.graph->nodes()[stream.frontier[0].node].work->kind == WorkKind::kKernel;
-  if (programmatic) {
-    node.dependencies[0].type = EdgeType::kProgrammatic;
-    node.dependencies[0].port = EdgePort::kProgrammatic;
+  if (work->is_programmatic() && are_kernels(*sequence.graph, node.dependencies)) {
+    for (GraphDependency& dependency : node.dependencies) {
+      dependency.type = EdgeType::kProgrammatic;
+      dependency.port = EdgePort::kProgrammatic;
+    }
   }
   const std::unique_ptr<LaunchEvents> events = std::move(work->events);
   node.work = std::move(work);

@@ -104,6 +104,27 @@ export const programmatic: Programs = {
     s.put('call', 0);
     s.put('edges', edgesOf(clone));
   },
+  CP11(s) {
+    const { first, second } = kernels(s);
+    s.begin();
+    first(s.s1);
+    s.s2.waitStream(s.s1);
+    second(s.s2);
+    second(s.s1);
+    s.s1.waitStream(s.s2);
+    putEnd(s);
+  },
+  CP12(s) {
+    const { first, second } = kernels(s);
+    s.begin();
+    first(s.s1);
+    s.s2.waitStream(s.s1);
+    second(s.s2);
+    second(s.s1);
+    s.s1.waitStream(s.s2);
+    second(s.s1);
+    putEnd(s);
+  },
 };
 
 // a, b and a fill without edges.

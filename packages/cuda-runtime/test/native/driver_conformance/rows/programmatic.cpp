@@ -172,6 +172,26 @@ void cloned(Scene& s) {
   s.put("edges", edges_of(clone));
 }
 
+void fork(Scene& s) {
+  s.begin(s.s1);
+  first(s, s.s1);
+  cudaStreamWaitEvent(s.s2, s.record(s.s1), 0);
+  second(s, s.s2, {serialize()});
+  second(s, s.s1, {serialize()});
+  cudaStreamWaitEvent(s.s1, s.record(s.s2), 0);
+}
+
+void serialising_fork(Scene& s) {
+  fork(s);
+  put_end(s);
+}
+
+void serialising_join(Scene& s) {
+  fork(s);
+  second(s, s.s1, {serialize()});
+  put_end(s);
+}
+
 }  // namespace
 
 void add_programmatic(Rows& rows) {
@@ -184,7 +204,9 @@ void add_programmatic(Rows& rows) {
                {"CP07", event_with_timing},
                {"CP08", explicit_edges},
                {"CP09", no_room},
-               {"CP10", cloned}});
+               {"CP10", cloned},
+               {"CP11", serialising_fork},
+               {"CP12", serialising_join}});
 }
 
 }  // namespace conformance
