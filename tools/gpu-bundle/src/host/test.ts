@@ -7,7 +7,8 @@ import { closingLine, suiteTable } from './suite-table.js';
 import { chosenFiles, isStressTest, testFiles, withoutStressTests } from './test-files.js';
 
 /**
- * Every suite, with CUDA required. Stress tests run when the others are over, one file after another.
+ * Every suite, with CUDA required. Stress tests run when the others are over, each in a process of its own:
+ * one may need the memory that the process of another still holds.
  * @throws Error with the probe's reason if there is no usable GPU
  */
 export async function test(root: string, command: HostCommand): Promise<number> {
@@ -16,10 +17,12 @@ export async function test(root: string, command: HostCommand): Promise<number> 
     runVitest({ root, args: [...projectArguments(root), ...command.flags, ...args], environment });
   const chosen = chosenFiles(root, testFiles(root, projects(root)), command.filters);
   const stress = chosen.filter(isStressTest);
-  // Where the filters choose nothing else, there is a second pass all the same.
+  // Where the filters choose nothing else, stress tests follow all the same.
   const others = stress.length > 0 ? ['--passWithNoTests'] : [];
-  const passes = [run(withoutStressTests, ...others, ...command.filters)];
-  if (stress.length > 0) passes.push(run(...stress));
+  const passes = [
+    { of: '(tests)', ...run(withoutStressTests, ...others, ...command.filters) },
+    ...stress.map((file) => ({ of: file, ...run(file) })),
+  ];
   const whole = sumOf(passes);
   await saveResults(command, 'test.json', whole.suites);
   process.stdout.write(suiteTable(whole));
@@ -28,10 +31,9 @@ export async function test(root: string, command: HostCommand): Promise<number> 
 }
 
 /** A pass that ended without results is in it as a file that failed. */
-function sumOf(passes: readonly VitestRun[]): VitestRun {
-  const suites = passes.flatMap(({ status, suites }, index) => {
+function sumOf(passes: readonly (VitestRun & { readonly of: string })[]): VitestRun {
+  const suites = passes.flatMap(({ status, suites, of: file }) => {
     if (status === 0 || suites.length > 0) return suites;
-    const file = index === 0 ? '(tests)' : '(stress tests)';
     const error = `vitest ended with ${status} and without results`;
     return [{ file, passed: 0, failed: 1, skipped: 0, seconds: 0, error }];
   });
