@@ -107,7 +107,7 @@ onEachBackend((backend) => {
       await s.synchronize();
     });
 
-    test('JavaScript memory cannot be captured', () => {
+    test('L15: JavaScript memory cannot be captured', () => {
       const y = zeros(t, s, 1);
       const write = () => {
         s.write(y, Int32Array.of(1));
