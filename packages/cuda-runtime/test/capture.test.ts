@@ -89,6 +89,20 @@ onEachBackend((backend) => {
       await expectRestored();
     });
 
+    test('a capture that is ended on a fork is broken, and the error names its origin', async () => {
+      const alt = t.device.createStream();
+      s.beginCapture();
+      alt.waitStream(s);
+      expect(() => alt.endCapture()).toThrow(
+        expect.objectContaining({
+          code: 'CRT_CAPTURE_UNMATCHED',
+          message: expect.stringContaining('captured#'),
+        }),
+      );
+      expect(s.captureStatus).toBe('invalidated');
+      s.abortCapture();
+    });
+
     test('memory allocated inside is an ordinary buffer that the graph keeps', async () => {
       let inside = zeros(t, s, 1);
       const graph = t.device.capture(
@@ -107,7 +121,7 @@ onEachBackend((backend) => {
       await s.synchronize();
     });
 
-    test('JavaScript memory cannot be captured', () => {
+    test('L15: JavaScript memory cannot be captured', () => {
       const y = zeros(t, s, 1);
       const write = () => {
         s.write(y, Int32Array.of(1));

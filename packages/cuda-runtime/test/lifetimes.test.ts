@@ -104,7 +104,7 @@ onEachBackend((backend) => {
       expect(new Set(await readInts(other, copy))).toEqual(new Set([5]));
     });
 
-    test('L7 and L9: a graph and its executable keep what they use', async () => {
+    test('L7, L9: a graph and its executable keep what they use', async () => {
       const y = zeros(t, s, 4);
       const out = zeros(t, s, 4);
       await s.synchronize();

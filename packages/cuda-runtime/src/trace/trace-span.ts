@@ -67,7 +67,7 @@ export interface TraceLosses {
   readonly untracedLaunches: number;
   /**
    * By how much the device's clock ran ahead of the host's between start and stop; null when a busy
-   * device did not say within 3 ms.
+   * device did not answer within 3 ms.
    */
   readonly driftNs: number | null;
 }

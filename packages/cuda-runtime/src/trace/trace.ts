@@ -28,8 +28,9 @@ export interface TraceOptions {
 export interface Trace {
   readonly isOn: boolean;
   /**
-   * Begins an empty recording of what is submitted from now on.
-   * @throws ArgumentError for unknown options and when it is on
+   * Begins an empty recording of what is submitted from now on. By events it waits for the device's
+   * clock: tens of microseconds, 100 ms at most.
+   * @throws ArgumentError for unknown options and when it is on, BusyError when the device is silent
    */
   start(options?: TraceOptions): void;
   /**

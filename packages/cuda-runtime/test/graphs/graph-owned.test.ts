@@ -10,7 +10,7 @@ function owned({ device }: GraphScene, stream: Stream): Tensor {
 
 const rows: readonly GraphRow[] = [
   {
-    name: 'CU10: alloc, work and free are nodes behind one another, and it relaunches',
+    name: 'CU10, L10: alloc, work and free are nodes behind one another, and it relaunches',
     async run(scene) {
       const { device, stream } = scene;
       const out = scene.ints(0, 0);
@@ -32,7 +32,7 @@ const rows: readonly GraphRow[] = [
     },
   },
   {
-    name: 'CU12, CU13: freed twice, or what is an ordinary buffer, answers 1 and adds no node',
+    name: 'CU12, CU13, L12: freed twice, or what is an ordinary buffer, answers 1 and adds no node',
     run(scene) {
       const { device, stream } = scene;
       const plain = device.alloc(8, { stream });

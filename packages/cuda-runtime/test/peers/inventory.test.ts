@@ -1,33 +1,20 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { idsOf, testTitles } from '../makers/test-titles.js';
 
-// The list of specification 7. A test is of a number when its title begins with it: `#17: …`, also
-// beside other names, `#54, L14: …`.
-const numbers = Array.from({ length: 55 }, (_, index) => index + 1);
+// The lists of specification 7 (bugs of peers), 2.7 (memory) and 2.8 (threads). A test is of a number
+// when its title begins with it: `#17: …`, also beside others, `#54, L14: …`.
+const upTo = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index + 1}`);
+const ids = [...upTo(55, '#'), ...upTo(17, 'L'), ...upTo(8, 'T')];
 
-const folder = fileURLToPath(new URL('..', import.meta.url));
-const titles = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.test.ts'))
-  .flatMap((file) => titlesOf(readFileSync(`${folder}/${file}`, 'utf8')));
+const found = testTitles().flatMap(idsOf);
 
-test('each bug of a peer has a test with its number', () => {
-  const covered = new Set(titles.flatMap(numbersOf));
-  expect(numbers.filter((number) => !covered.has(number))).toEqual([]);
+test('each bug of a peer and each rule of memory and threads has a test with its number', () => {
+  const covered = new Set(found);
+  expect(ids.filter((id) => !covered.has(id))).toEqual([]);
 });
 
-test('no title has a number that is not in the list', () => {
-  const found = titles.flatMap(numbersOf);
-  expect(found.filter((number) => !numbers.includes(number))).toEqual([]);
+test('no title has a number that is not in the lists', () => {
+  const numbers = found.filter((id) => /^[#LT]\d+$/.test(id));
+  expect(numbers.filter((id) => !ids.includes(id))).toEqual([]);
 });
-
-function titlesOf(source: string): readonly string[] {
-  // test('…', test.concurrent('…', test.each([…])('…'
-  const calls = source.matchAll(/\btest(?:\.[a-zA-Z]+)*(?:\([^;]*?\))??\(\s*(['"`])(.*?)\1/g);
-  return [...calls].map(([, , title = '']) => title);
-}
-
-function numbersOf(title: string): readonly number[] {
-  const head = title.startsWith('#') ? title.slice(0, Math.max(0, title.indexOf(':'))) : '';
-  return [...head.matchAll(/#(\d+)/g)].map(([, digits]) => Number(digits));
-}

@@ -20,14 +20,14 @@ onEachBackend((backend) => {
   });
   afterEach(() => t.runtime.dispose());
 
-  test('#6: the first allocation of a process may be inside a capture', async () => {
+  test('#6, L8: the first allocation of a process may be inside a capture', async () => {
     const program = fileURLToPath(new URL('../fixtures/first-allocation.ts', import.meta.url));
     const options = ['--import', 'tsx', '--conditions=@altstream/source', program, backend];
     const { stdout } = await run(process.execPath, options, { timeout: 50_000 });
     expect(stdout.trim()).toBe('active ok 2/1 127');
   });
 
-  test('#38: memory used on another stream is freed only after that stream', async () => {
+  test('#38, L5: memory used on another stream is freed only after that stream', async () => {
     const y = zeros(t, main, 4096);
     await main.synchronize();
     spin(t, side, 60);
@@ -39,7 +39,7 @@ onEachBackend((backend) => {
     expect(new Set(await readInts(side, copy))).toEqual(new Set([5]));
   });
 
-  test('#39: memory freed during a capture does not pile up', async () => {
+  test('#39, L6: memory freed during a capture does not pile up', async () => {
     const megabyte = 1 << 20;
     const settled = async () => {
       await t.device.synchronize();

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CaptureError, open, type Stream } from '../../src/index.js';
 import { onEachBackend } from '../../src/testing/on-each-backend.js';
+import { kernelsOverlap } from '../makers/kernels-overlap.js';
 import { SecondThread } from '../makers/second-thread.js';
 import {
   accumulate,
@@ -139,6 +140,46 @@ onEachBackend((backend) => {
     const counts = [other.get('captures', 500), third.get('captures', 500)];
     expect(await Promise.all(counts)).toEqual([500, 500]);
     await third.terminate();
+  });
+
+  test('T3: two threads launch one executable, whose parameters change meanwhile', async () => {
+    const y = zeros(t, stream, 1);
+    const config = { grid: [1], block: [256] } as const;
+    const params = { y, count: 1, factor: 1, x: 1 };
+    const graph = t.device.createGraph();
+    const node = graph.addKernel(t.kernels.accumulate, config, params);
+    const exec = graph.instantiateSync();
+    const [theirExec, theirs] = [await other.import(exec), await other.import(stream)];
+    const launches = other.get('launches', theirExec, theirs, 200);
+    for (let index = 0; index < 200; index += 1) {
+      exec.launch(stream);
+      exec.setKernel(node, t.kernels.accumulate, config, params);
+    }
+    expect(await launches).toBe(200);
+    expect(await readInts(stream, y)).toEqual([400]);
+    for (const object of [exec, graph, y]) object.dispose();
+  });
+
+  test('L16: a module lives as long as its kernel, a graph or a launch', async () => {
+    const live = () => t.runtime.stats().live['module'] ?? 0;
+    const before = live();
+    const release = (handle: number) => other.get('release', handle);
+    const [theirs, module] = [await other.get('stream'), await other.get('load')];
+    const kernel = await other.get('moduleKernel', module, 'test_spin');
+    await release(module);
+    expect(live()).toBe(before + 1);
+    await other.get('beginCapture', theirs, 1);
+    await other.get('spin', theirs, 300, kernel);
+    const graph = await other.get('endCapture', theirs);
+    await release(kernel);
+    const exec = await other.get('instantiate', graph);
+    await release(graph);
+    expect(live()).toBe(before + 1);
+    await other.get('graphLaunch', exec, theirs);
+    await release(exec);
+    if (kernelsOverlap) expect(live()).toBe(before + 1); // else the launch may be over
+    await other.get('wait', theirs);
+    await expect.poll(live).toBe(before);
   });
 
   test('CB15: two threads capture globally at once', async () => {

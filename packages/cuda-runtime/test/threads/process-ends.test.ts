@@ -28,7 +28,7 @@ onEachBackend((backend) => {
   };
 
   test.concurrent.each(['exit', 'end', 'promise'])(
-    '#42: a process that leaves everything undisposed ends without a word: %s',
+    '#42, L17: a process that leaves everything undisposed ends without a word: %s',
     async (ending) => expect(await outputOf('undisposed.ts', ending)).toBe(''),
   );
 

@@ -29,7 +29,7 @@ onEachBackend((backend) => {
   };
   const start = () => new SecondThread(backend, options);
 
-  test('#45: 50 threads start and are terminated with streams, graphs, captures and waits', async () => {
+  test('#45, T2: 50 threads start and are terminated with streams, graphs, captures and waits', async () => {
     const stream = t.device.createStream();
     const y = zeros(t, stream, 2);
     await stream.synchronize();
@@ -54,7 +54,7 @@ onEachBackend((backend) => {
     await isEmptyAgain(before);
   });
 
-  test('#48: a thread is terminated with 100 pending synchronize', async () => {
+  test('#48, T7: a thread is terminated with 100 pending synchronize', async () => {
     const before = t.runtime.stats().live;
     const thread = start();
     await thread.get('possess', 100);
@@ -94,7 +94,7 @@ onEachBackend((backend) => {
     await isEmptyAgain(before);
   });
 
-  test('#53: pinned memory goes with its thread, under a copy that is pending', async () => {
+  test('#53, T6: pinned memory goes with its thread, under a copy that is pending', async () => {
     const before = t.runtime.stats().live;
     const thread = start();
     const stream = await thread.get('stream');

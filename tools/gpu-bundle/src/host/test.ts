@@ -1,21 +1,41 @@
 import type { HostCommand } from './host-command.js';
-import { projectArguments } from './projects.js';
+import { projectArguments, projects } from './projects.js';
 import { requiredCuda } from './required-cuda.js';
-import { runVitest } from './run-vitest.js';
+import { runVitest, type VitestRun } from './run-vitest.js';
 import { saveResults } from './save-results.js';
-import { suiteTable } from './suite-table.js';
+import { closingLine, suiteTable } from './suite-table.js';
+import { chosenFiles, isStressTest, testFiles, withoutStressTests } from './test-files.js';
 
 /**
- * Every suite, with CUDA required.
+ * Every suite, with CUDA required. Stress tests run when the others are over, each in a process of its own:
+ * one may need the memory that the process of another still holds.
  * @throws Error with the probe's reason if there is no usable GPU
  */
 export async function test(root: string, command: HostCommand): Promise<number> {
-  const run = runVitest({
-    root,
-    args: [...projectArguments(root), ...command.flags, ...command.filters],
-    environment: await requiredCuda(),
+  const environment = await requiredCuda();
+  const run = (...args: readonly string[]) =>
+    runVitest({ root, args: [...projectArguments(root), ...command.flags, ...args], environment });
+  const chosen = chosenFiles(root, testFiles(root, projects(root)), command.filters);
+  const stress = chosen.filter(isStressTest);
+  // Where the filters choose nothing else, stress tests follow all the same.
+  const others = stress.length > 0 ? ['--passWithNoTests'] : [];
+  const passes = [
+    { of: '(tests)', ...run(withoutStressTests, ...others, ...command.filters) },
+    ...stress.map((file) => ({ of: file, ...run(file) })),
+  ];
+  const whole = sumOf(passes);
+  await saveResults(command, 'test.json', whole.suites);
+  process.stdout.write(suiteTable(whole));
+  process.stdout.write(closingLine(whole));
+  return whole.status;
+}
+
+/** A pass that ended without results is in it as a file that failed. */
+function sumOf(passes: readonly (VitestRun & { readonly of: string })[]): VitestRun {
+  const suites = passes.flatMap(({ status, suites, of: file }) => {
+    if (status === 0 || suites.length > 0) return suites;
+    const error = `vitest ended with ${status} and without results`;
+    return [{ file, passed: 0, failed: 1, skipped: 0, seconds: 0, error }];
   });
-  await saveResults(command, 'test.json', run.suites);
-  process.stdout.write(suiteTable(run));
-  return run.status;
+  return { status: passes.find(({ status }) => status !== 0)?.status ?? 0, suites };
 }

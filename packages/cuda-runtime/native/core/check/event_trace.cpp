@@ -1,5 +1,7 @@
 #include "core/check/event_trace.h"
 
+#include <algorithm>
+
 #include "core/base/clock.h"
 #include "core/runtime.h"
 #include "core/stream/stream.h"
@@ -11,39 +13,50 @@ namespace {
 // own, since a launch records into the events of its copy.
 constexpr size_t kMostCopies = 8;
 constexpr size_t kCollectEvery = 256;
-constexpr int64_t kBaseTimeoutMs = 3;  // on the JavaScript thread
+// How long the clocks may be compared, on the JavaScript thread, and the slowest answer that says
+// enough about when the device gave it. A slower one is asked for again: a call of another thread
+// held the driver (the reaper unloads code, say). A stop without an answer loses the drift alone, and
+// so does not try for longer.
+constexpr int64_t kStartTimeoutMs = 100;
+constexpr int64_t kAnswerMs = 3;
 constexpr int kBaseAttempts = 3;
+constexpr int64_t kNsPerMs = 1'000'000;
 
 }  // namespace
 
-Status EventTrace::measure_base(Runtime& runtime, Base& base) {
+Status EventTrace::measure_base(Runtime& runtime, int64_t timeout_ms, Base& base) {
   const Ref<Stream> stream = runtime.create_stream(0, false, "trace");
-  int64_t shortest_ns = 0;
-  for (int attempt = 0; attempt < kBaseAttempts; ++attempt) {
+  const int64_t end_ns = now_ns() + timeout_ms * kNsPerMs;
+  int64_t shortest_ns = kAnswerMs * kNsPerMs;
+  for (int answers = 0; answers < kBaseAttempts;) {
     const int64_t before_ns = now_ns();
+    if (before_ns >= end_ns) break;
     Ref<Ticket> ticket;
     {
       LockGuard lock(runtime.mutex());
       ticket = timed_mark(*stream);
     }
-    if (!runtime.backend().wait_blocking(*ticket, kBaseTimeoutMs)) {
-      return Status::error("CRT_BUSY", kNotReady,
-                           "the device did not answer in " + std::to_string(kBaseTimeoutMs) +
-                               " ms, so that its clock cannot be compared with the host's",
-                           "Await `device.synchronize()` before the trace starts");
-    }
+    const int64_t left_ms = (end_ns - now_ns() + kNsPerMs - 1) / kNsPerMs;
+    if (!runtime.backend().wait_blocking(*ticket, std::max<int64_t>(left_ms, 0))) break;
     const int64_t after_ns = now_ns();
-    if (attempt > 0 && after_ns - before_ns >= shortest_ns) continue;
-    shortest_ns = after_ns - before_ns;
+    const int64_t took_ns = after_ns - before_ns;
+    if (took_ns <= kAnswerMs * kNsPerMs) ++answers;
+    if (took_ns > shortest_ns) continue;
+    shortest_ns = took_ns;
     base.ticket = std::move(ticket);
     base.ns = after_ns;
   }
-  return {};
+  if (base.ticket) return {};
+  return Status::error("CRT_BUSY", kNotReady,
+                       "in " + std::to_string(timeout_ms) +
+                           " ms the device gave no answer within " + std::to_string(kAnswerMs) +
+                           " ms, so that its clock cannot be compared with the host's",
+                       "Await `device.synchronize()` before the trace starts");
 }
 
 Status EventTrace::start(Runtime& runtime) {
   Base base;
-  Status status = measure_base(runtime, base);
+  Status status = measure_base(runtime, kStartTimeoutMs, base);
   if (!status.ok()) return status;
   LockGuard lock(runtime.mutex());
   EventTrace& trace = runtime.event_trace();
@@ -56,7 +69,7 @@ Status EventTrace::start(Runtime& runtime) {
 Status EventTrace::stop(Runtime& runtime, TraceLosses& losses) {
   Base base;
   // A device that is busy now leaves the drift unknown; what was recorded is not lost for that.
-  const bool has_base = measure_base(runtime, base).ok();
+  const bool has_base = measure_base(runtime, kAnswerMs, base).ok();
   LockGuard lock(runtime.mutex());
   EventTrace& trace = runtime.event_trace();
   if (!trace.is_on()) return {};

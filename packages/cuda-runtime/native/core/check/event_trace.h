@@ -15,7 +15,8 @@ class EventTrace {
  public:
   bool is_on() const { return base_.get() != nullptr; }
   /// Records the base event on a stream of its own and waits for it, three times: tens of
-  /// microseconds. Called without the mutex.
+  /// microseconds, 100 ms at most. `CRT_BUSY` if no answer came soon enough. Called without the
+  /// mutex.
   static Status start(Runtime& runtime);
   /// Gives what is complete to the trace and forgets the rest. Called without the mutex.
   static Status stop(Runtime& runtime, TraceLosses& losses);
@@ -44,7 +45,7 @@ class EventTrace {
     int64_t ns = 0;
   };
   /// The event and the host's time of the attempt in which they lay closest together.
-  static Status measure_base(Runtime& runtime, Base& base);
+  static Status measure_base(Runtime& runtime, int64_t timeout_ms, Base& base);
   Status launch_copy(Stream& stream, Exec& exec, bool& launched);
   Status free_copy(Exec& exec, Ref<TracedCopy>& copy);
   static Ref<Ticket> timed_mark(Stream& stream);
