@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Graph, GraphNode, Stream } from '../../src/index.js';
 import { Tensor } from '../../src/index.js';
 import { onEachBackend } from '../../src/testing/on-each-backend.js';
+import { bodiesRun } from '../makers/kernels-overlap.js';
 import { collectUntil, errorOf, openPeerScene, type PeerScene } from '../makers/peer-scene.js';
 import { accumulate, openTestRuntime, readInts, spin, zeros } from '../makers/test-kernels.js';
 
@@ -48,6 +49,7 @@ onEachBackend((backend) => {
     const graph = t.device.createGraph();
     const { then } = graph.addIf(graph.createCondition(1));
     t.device.capture(() => accumulate(t, main, y, 1, 5), { stream: main, into: { graph: then } });
+    if (!bodiesRun) return;
     graph.instantiateSync().launch(main);
     expect(await readInts(main, y)).toEqual([5]);
   });
