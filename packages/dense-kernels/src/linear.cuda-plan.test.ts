@@ -72,14 +72,20 @@ test('takes the kernel for any alignment where rows do not start at vectors', ()
 test('computes in fp32 where a side is f32', () => {
   const router = { ...dense, weight: 'f32', out: 128, y: 'f32' } as const;
   expect(planCudaLinear(router, limits)).toEqual({
-    kernel: 'linear_f32_bf16_f32',
-    config: { grid: [128, 1], block: [96] },
+    kernel: 'linear_f32_bf16_f32_few',
+    config: { grid: [128, 1], block: [192], sharedBytes: 4224 + 96 * (272 + 144) },
     slice: 64,
     workspaceBytes: 0,
   });
   const batch = planCudaLinear({ ...router, tokens: 64 }, limits);
   expect(batch.kernel).toBe('linear_f32_bf16_f32_more');
-  expect(batch.config).toEqual({ grid: [32, 8], block: [96] });
+  const sharedBytes = 2 * (4224 + 96 * 272) + 8 * 96 * 144;
+  expect(batch.config).toEqual({ grid: [64, 8], block: [192], sharedBytes });
+  const unaligned = planCudaLinear({ ...router, isAligned: false }, limits);
+  expect(unaligned.kernel).toBe('linear_f32_bf16_f32');
+  expect(unaligned.config).toEqual({ grid: [128, 1], block: [96] });
+  const little = { ...limits, sharedBytesPerBlockOptIn: 101_376 };
+  expect(planCudaLinear({ ...router, tokens: 64 }, little).kernel).toBe('linear_f32_bf16_f32');
   const prefill = planCudaLinear({ ...router, tokens: 2048 }, limits);
   expect(prefill.kernel).toBe('linear_f32_bf16_f32_tile');
   expect(prefill.config).toEqual({ grid: [2, 32], block: [256] });

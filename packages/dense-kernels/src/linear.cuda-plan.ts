@@ -17,35 +17,43 @@ export function planCudaLinear(shape: LinearShape, limits: DeviceLimits): Linear
 
 interface VariantPlan {
   /** What follows the data types in the kernel's name. */
-  readonly variant: '' | '_more' | '_tile' | '_wide' | StreamVariant['variant'];
+  readonly variant: '' | '_few' | '_more' | '_tile' | '_wide' | StreamVariant['variant'];
   readonly config: LaunchConfig;
   readonly slice: number;
 }
 
-const fma = { mostSlices: 128, mostThreads: 256, tile: 64, manyTokens: 256 };
-const few = { variant: '', outputs: 1, tokens: 4 } as const; // of a thread
-const more = { variant: '_more', outputs: 4, tokens: 8 } as const;
+const fma = { mostSlices: 128, mostThreads: 256, tile: 64, manyTokens: 256, tokens: 4 };
+const staged = { few: 1, more: 2, tokens: 8, padding: 16, partialBytes: 8 * 132 * 4 };
 
 function planFma(shape: LinearShape, limits: DeviceLimits): VariantPlan {
-  const { tokens, in: columns, out, weight, isAligned } = shape;
+  const { tokens, in: columns, out } = shape;
   const { slice, slices } = sliced(columns, fma.mostSlices);
   const tiles = [Math.ceil(out / fma.tile), Math.ceil(tokens / fma.tile)] as const;
   if (tokens > fma.manyTokens || tiles[0] * tiles[1] >= limits.processors / 2) {
     return { variant: '_tile', config: { grid: tiles, block: [256] }, slice };
   }
-  const isMore = weight === 'f32' && isAligned && tokens > more.tokens;
-  const share = isMore ? more : few;
-  const groups = Math.ceil(out / share.outputs);
+  const inStages = planStaged(shape, slice, slices);
+  const isForStages = shape.weight === 'f32' && shape.isAligned;
+  const { sharedBytes = 0 } = inStages.config;
+  if (isForStages && sharedBytes <= limits.sharedBytesPerBlockOptIn) return inStages;
   const most = Math.floor(fma.mostThreads / slices);
-  const own = Math.min(most, Math.ceil(groups / limits.processors));
-  return {
-    variant: share.variant,
-    config: {
-      grid: [Math.ceil(groups / own), Math.ceil(tokens / share.tokens)],
-      block: [slices * own],
-    },
-    slice,
-  };
+  const own = Math.min(most, Math.ceil(out / limits.processors));
+  const grid = [Math.ceil(out / own), Math.ceil(tokens / fma.tokens)] as const;
+  return { variant: '', config: { grid, block: [slices * own] }, slice };
+}
+
+/** Whole rows in shared memory; two outputs a block where x would otherwise be read too often. */
+function planStaged({ tokens, out, x }: LinearShape, slice: number, slices: number) {
+  const variant = tokens <= staged.tokens ? 'few' : 'more';
+  const outputs = staged[variant];
+  const pieces = (slices * slice) / unit;
+  const xBytes = pieces * (unit * (x === 'bf16' ? 2 : 4) + staged.padding);
+  const weightBytes = pieces * (unit * 4 + staged.padding);
+  const sharedBytes =
+    outputs * (weightBytes + staged.partialBytes) + Math.min(tokens, staged.tokens) * xBytes;
+  const grid = [Math.ceil(out / outputs), Math.ceil(tokens / staged.tokens)] as const;
+  const config = { grid, block: [2 * slices] as const, sharedBytes };
+  return { variant: `_${variant}`, config, slice } as const;
 }
 
 const rowTile = 16;

@@ -14,6 +14,7 @@ import {
   type LinearData,
   linearCases,
   makeLinearData,
+  routerCases,
   specialCases,
   streamCases,
   stridedCases,
@@ -51,7 +52,7 @@ function usedColumns(testCase: LinearCase, x: Float32Array, first: number): Floa
 
 describeEachBackend(
   'linear agrees with float64',
-  [...linearCases, ...stridedCases, ...specialCases, ...streamCases],
+  [...linearCases, ...stridedCases, ...specialCases, ...streamCases, ...routerCases],
   async ({ stream, runtime }, testCase) => {
     await loadDenseKernels(runtime);
     const data = makeLinearData(testCase, freshSeed);
@@ -72,7 +73,7 @@ describeEachBackend(
 
 describeEachBackend(
   'a row does not depend on its batch',
-  [...linearCases, ...specialCases, ...batchCases, ...streamCases].filter(
+  [...linearCases, ...specialCases, ...batchCases, ...streamCases, ...routerCases].filter(
     ({ tokens, out }) => tokens > 1 && out > 8,
   ),
   async ({ stream, runtime }, testCase) => {

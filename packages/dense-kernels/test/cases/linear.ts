@@ -87,6 +87,24 @@ export const streamCases: readonly LinearCase[] = pairs
     ),
   );
 
+/** A router's rows: f32 weights, tokens of which a thread of a GPU has four and a block eight. */
+export const routerCases: readonly LinearCase[] = pairs
+  .filter(({ weight }) => weight === 'f32')
+  .flatMap((pair) =>
+    (
+      [
+        [1, 6144, 9],
+        [4, 1096, 10],
+        [5, 6144, 11],
+        [12, 2048, 33],
+        [17, 72, 9],
+        [2, 9000, 9],
+      ] as const
+    ).map(([tokens, columns, out], i) =>
+      named({ ...pair, tokens, in: columns, out, y: i % 2 === 0 ? 'f32' : 'bf16' }),
+    ),
+  );
+
 /** Rows with NaN codes and with scales that vector code has to treat apart. */
 export const specialCases: readonly LinearCase[] = pairs
   .filter(({ weight }) => weight === 'mxfp8')

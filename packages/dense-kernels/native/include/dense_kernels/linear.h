@@ -50,9 +50,13 @@
 /* kernel linear_bf16_f32_bf16_tile LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_f32_bf16 */
 /* kernel linear_mxfp8_f32_f32_tile LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_f32_f32 */
 /* kernel linear_mxfp8_f32_bf16_tile LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_f32_bf16 */
+/* kernel linear_f32_f32_f32_few LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_f32 */
 /* kernel linear_f32_f32_f32_more LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_f32 */
+/* kernel linear_f32_f32_bf16_few LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_bf16 */
 /* kernel linear_f32_f32_bf16_more LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_bf16 */
+/* kernel linear_f32_bf16_f32_few LinearParams block=256 pdl=waits,triggers cpu=linear_f32_bf16_f32 */
 /* kernel linear_f32_bf16_f32_more LinearParams block=256 pdl=waits,triggers cpu=linear_f32_bf16_f32 */
+/* kernel linear_f32_bf16_bf16_few LinearParams block=256 pdl=waits,triggers cpu=linear_f32_bf16_bf16 */
 /* kernel linear_f32_bf16_bf16_more LinearParams block=256 pdl=waits,triggers cpu=linear_f32_bf16_bf16 */
 typedef struct LinearParams {
   const void* x;      /* r f32|bf16 [tokens, in] rows dense, x_stride apart */
