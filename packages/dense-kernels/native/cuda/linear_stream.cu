@@ -13,6 +13,7 @@
 namespace dense_kernels::cuda {
 namespace {
 
+constexpr int kMostSlices = 8;
 constexpr int kTokenPitch = 20;  // floats of a token's 16 sums, without bank conflicts
 
 // A lane's weights of a unit, out of its ring.
@@ -61,7 +62,7 @@ template <typename Weight>
 __device__ __noinline__ float4 sum_special(const LinearParams& p, const WarpJob& job, int tile) {
   const int g = lane_id() / 4;
   const int q = lane_id() % 4;
-  const int64_t token = job.first_token + tile * kTokenTile + g;
+  const int token = job.first_token + tile * kTokenTile + g;
   const Bf16* row = static_cast<const Bf16*>(p.x) + token * p.x_stride;
   float acc[4] = {};
 #pragma unroll 1
@@ -123,10 +124,14 @@ template <typename S>
 __device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, const WarpJob& job,
                                           char* ring, int stage_bytes, int stages) {
   char* ring_end = ring + stages * stage_bytes;
-  const Loader<S> loader(p, job, ring_end);
-  const int sector = job.begin / kScaleUnits;
+  const Loader<S> loader(p, job);
+  if constexpr (S::kIsScaled) {
+    const int sector = job.begin / kScaleUnits;
 #pragma unroll 1
-  for (int i = sector; i < sector + 2 && i * kScaleUnits < job.end; ++i) loader.copy_scales(i);
+    for (int i = sector; i < sector + 2 && i * kScaleUnits < job.end; ++i) {
+      copy_scales(p, job.first_output, ring_end, i);
+    }
+  }
   char* stage = ring;
 #pragma unroll 1
   for (int unit = job.begin; stage < ring_end && unit < job.end; ++unit, stage += stage_bytes) {
@@ -161,8 +166,8 @@ __device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, c
     if constexpr (S::kIsScaled) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const char* at = scale_at + unit % (2 * kScaleUnits) * 2 + half * 8 * kScalePitch;
-        const uint32_t scale = *reinterpret_cast<const uint8_t*>(at);
+        const int at = static_cast<uint32_t>(unit) % (2 * kScaleUnits) * 2 + half * 8 * kScalePitch;
+        const uint32_t scale = static_cast<uint8_t>(scale_at[at]);
         weights.factor[half] = factor_of(scale);
         specials.largest_scale = max(specials.largest_scale, scale);
       }
@@ -172,9 +177,9 @@ __device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, c
       loader.copy_weights(stage, unit + S::kStages);
       loader.copy_x(stage, unit + S::kStages);
     }
-    if (S::kIsScaled && unit % kScaleUnits == kScaleUnits - 1) {
+    if (S::kIsScaled && static_cast<uint32_t>(unit) % kScaleUnits == kScaleUnits - 1) {
       const int next = unit / kScaleUnits + 2;
-      if (next * kScaleUnits < job.end) loader.copy_scales(next);
+      if (next * kScaleUnits < job.end) copy_scales(p, job.first_output, ring_end, next);
     }
     commit_copies();
     multiply<S>(acc, weights, x);
@@ -204,9 +209,9 @@ template <typename S, typename Y>
 __device__ __forceinline__ void stream_linear(const LinearParams& p) {
   extern __shared__ __align__(128) char shared[];
   const int first_output = blockIdx.x * kRowTile;
-  const int64_t first_token = int64_t{blockIdx.y} * S::kTokens;
-  const int tokens = static_cast<int>(min(p.tokens - first_token, int64_t{S::kTokens}));
-  const int slice_units = p.slice / kUnit;
+  const int first_token = blockIdx.y * S::kTokens;
+  const int tokens = min(p.tokens - first_token, S::kTokens);
+  const int slice_units = static_cast<uint32_t>(p.slice) / kUnit;
   const int begin = warp_id() * slice_units;
   const WarpJob job{first_output, first_token, tokens, begin,
                     min(begin + slice_units, units_with(p, 0))};
@@ -229,14 +234,18 @@ __device__ __forceinline__ void stream_linear(const LinearParams& p) {
   __syncthreads();
   // The slices in order; neighbouring threads have neighbouring outputs.
 #pragma unroll 1
-  for (int i = threadIdx.x; i < tokens * kRowTile; i += blockDim.x) {
+  for (uint32_t i = threadIdx.x; i < tokens * kRowTile; i += blockDim.x) {
     const int output = first_output + i % kRowTile;
     const char* from = shared + (i / kRowTile * kTokenPitch + i % kRowTile) * sizeof(float);
-    float total = 0.0f;
-#pragma unroll 4
-    for (int slice = 0; slice < blockDim.x / kWarp; ++slice) {
-      total += *reinterpret_cast<const float*>(from + slice * warp_bytes);
+    float part[kMostSlices];
+#pragma unroll
+    for (int slice = 0; slice < kMostSlices; ++slice) {
+      const bool exists = slice * kWarp < blockDim.x;
+      part[slice] = exists ? *reinterpret_cast<const float*>(from + slice * warp_bytes) : 0.0f;
     }
+    float total = 0.0f;  // never -0, so that adding the zeros of slices that do not exist keeps it
+#pragma unroll
+    for (int slice = 0; slice < kMostSlices; ++slice) total += part[slice];
     if (output < p.out) write_y<Y>(p, first_token + i / kRowTile, output, total);
   }
 }

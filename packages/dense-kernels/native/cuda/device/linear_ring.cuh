@@ -41,7 +41,7 @@ struct Stream {
 // What a warp works on.
 struct WarpJob {
   int first_output;
-  int64_t first_token;
+  int first_token;
   int tokens;      // of the block
   int begin, end;  // units
 
@@ -51,9 +51,9 @@ struct WarpJob {
   }
 };
 
-// As copy16_async, for weights, which a step reads once.
+// As copy16_async, for weights, which a step reads once; brings the other half of its 128 bytes too.
 __device__ __forceinline__ void copy16_once(void* to, const void* from, uint64_t policy) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;"
                :
                : "r"(shared_address(to)), "l"(from), "l"(policy)
                : "memory");
@@ -64,22 +64,40 @@ __device__ __forceinline__ void copy4_async(void* to, const void* from) {
                : "memory");
 }
 
-// Half a sector of scales without alignment; `left` of them exist.
-__device__ __noinline__ void gather_scales(char* to, const uint8_t* from, int left) {
+// The scales of 16 units, zeros behind the row: lane i copies half of row i / 2. A function of its own,
+// because a warp seldom comes to a third sector.
+__device__ __noinline__ void copy_scales(const LinearParams& p, int first_output, char* sectors,
+                                         int sector) {
+  const int blocks = p.in / 32;
+  const int half = lane_id() % 2 * (kScaleSector / 2);
+  const int row = min(first_output + lane_id() / 2, p.out - 1);
+  const int left = blocks - sector * kScaleSector - half;
+  const uint8_t* from = static_cast<const uint8_t*>(p.scales) + (int64_t{row} + 1) * blocks - left;
+  char* to = sectors + lane_id() / 2 * kScalePitch + sector % 2 * kScaleSector + half;
+  if (blocks % 4 == 0 && is_aligned(p.scales, 4)) {
+#pragma unroll
+    for (int i = 0; i < kScaleSector / 2; i += 4) {
+      if (i < left) {
+        copy4_async(to + i, from + i);
+      } else {
+        *reinterpret_cast<uint32_t*>(to + i) = 0;
+      }
+    }
+  } else {
 #pragma unroll 4
-  for (int i = 0; i < kScaleSector / 2; ++i) to[i] = i < left ? static_cast<char>(from[i]) : 0;
+    for (int i = 0; i < kScaleSector / 2; ++i) to[i] = i < left ? static_cast<char>(from[i]) : 0;
+  }
 }
 
-// Units that have a row's column `first`, as the first of a unit's columns that a lane copies.
+// Units of which column `first` exists; unsigned, because then the division is a shift.
 __device__ __forceinline__ int units_with(const LinearParams& p, int first) {
-  return (p.in - first + kUnit - 1) / kUnit;
+  return static_cast<uint32_t>(p.in - first + kUnit - 1) / kUnit;
 }
 
 template <typename S>
 struct Loader {
   const LinearParams& p;
   const WarpJob& job;
-  char* scale_sectors;
   int64_t below;                // bytes from row g to row g + 8
   const char* weight;           // the lane's in unit 0
   const char* x;                // the lane's in unit 0
@@ -89,8 +107,8 @@ struct Loader {
   int x_to;                     // in the stage
   uint64_t policy;
 
-  __device__ __forceinline__ Loader(const LinearParams& a_p, const WarpJob& a_job, char* scales)
-      : p(a_p), job(a_job), scale_sectors(scales), policy(read_once()) {
+  __device__ __forceinline__ Loader(const LinearParams& a_p, const WarpJob& a_job)
+      : p(a_p), job(a_job), policy(read_once()) {
     const int g = lane_id() / 4;
     const int q = lane_id() % 4;
     const int64_t row_bytes = int64_t{p.in} * S::kParts;
@@ -135,29 +153,6 @@ struct Loader {
       } else {
         store16(to, uint4{});
       }
-    }
-  }
-
-  // The scales of 16 units, zeros behind the row: lane i copies half of row i / 2.
-  __device__ __forceinline__ void copy_scales(int sector) const {
-    if constexpr (!S::kIsScaled) return;
-    const int blocks = p.in / 32;
-    const int half = lane_id() % 2 * (kScaleSector / 2);
-    const int first = sector * kScaleSector + half;
-    const uint8_t* from = static_cast<const uint8_t*>(p.scales) +
-                          int64_t{job.row(p, lane_id() / 2)} * blocks + first;
-    char* to = scale_sectors + lane_id() / 2 * kScalePitch + sector % 2 * kScaleSector + half;
-    if (blocks % 4 == 0 && is_aligned(p.scales, 4)) {
-#pragma unroll
-      for (int i = 0; i < kScaleSector / 2; i += 4) {
-        if (first + i < blocks) {
-          copy4_async(to + i, from + i);
-        } else {
-          *reinterpret_cast<uint32_t*>(to + i) = 0;
-        }
-      }
-    } else {
-      gather_scales(to, from, blocks - first);
     }
   }
 };
