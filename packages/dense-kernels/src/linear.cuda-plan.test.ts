@@ -18,14 +18,37 @@ test('streams weights for few tokens, a warp a slice', () => {
   const plan = planCudaLinear(dense, limits);
   expect(plan).toEqual({
     kernel: 'linear_mxfp8_bf16_bf16_stream',
-    config: { grid: [384, 1], block: [128] },
+    config: { grid: [384, 1], block: [128], sharedBytes: 41_216 },
     slice: 1536,
     workspaceBytes: 0,
   });
-  // Half of a processor's warps, unless half of that brings all blocks on at once.
+  // Eight warps, unless four bring all blocks on at once.
   expect(planCudaLinear({ ...dense, out: 1536 }, limits).config.block).toEqual([256]);
   expect(planCudaLinear({ ...dense, out: 2560 }, limits).config.block).toEqual([256]);
   expect(planCudaLinear({ ...dense, out: 50_016 }, limits).config.block).toEqual([256]);
+});
+
+test('has a stream kernel for 4, 8 and 16 tokens a block, with a ring that fits the device', () => {
+  const device = { ...limits, sharedBytesPerBlockOptIn: 101_376 };
+  const shape = { ...dense, out: 1536 };
+  const planOf = (tokens: number, weight: 'bf16' | 'mxfp8', of = limits) => {
+    const { kernel, config } = planCudaLinear({ ...shape, tokens, weight }, of);
+    return [kernel, config.grid, config.sharedBytes];
+  };
+  expect(planOf(1, 'mxfp8')).toEqual(['linear_mxfp8_bf16_bf16_stream', [96, 1], 82_432]);
+  expect(planOf(4, 'mxfp8')).toEqual(['linear_mxfp8_bf16_bf16_stream', [96, 1], 107_008]);
+  expect(planOf(8, 'mxfp8')).toEqual(['linear_mxfp8_bf16_bf16_stream_8', [96, 1], 90_624]);
+  expect(planOf(16, 'mxfp8')).toEqual(['linear_mxfp8_bf16_bf16_stream_16', [96, 1], 107_008]);
+  expect(planOf(17, 'mxfp8')).toEqual(['linear_mxfp8_bf16_bf16_stream_16', [96, 2], 107_008]);
+  expect(planOf(1, 'bf16')).toEqual(['linear_bf16_bf16_bf16_stream', [96, 1], 69_632]);
+  expect(planOf(16, 'bf16')).toEqual(['linear_bf16_bf16_bf16_stream_16', [96, 1], 98_304]);
+  const small = ['linear_mxfp8_bf16_bf16_stream_8', [96, 2], 90_624];
+  expect(planOf(16, 'mxfp8', device)).toEqual(small);
+  expect(planOf(4, 'mxfp8', device)).toEqual(['linear_mxfp8_bf16_bf16_stream_8', [96, 1], 70_144]);
+  // A slice that is shorter than the ring.
+  const short = planCudaLinear({ ...dense, in: 768, tokens: 1 }, limits);
+  expect(short.slice).toBe(192);
+  expect(short.config.sharedBytes).toBe(4 * (3 * 1152 + 1088));
 });
 
 test('shares weights in tiles among many tokens, wide ones where they fill the device', () => {
@@ -49,14 +72,20 @@ test('takes the kernel for any alignment where rows do not start at vectors', ()
 test('computes in fp32 where a side is f32', () => {
   const router = { ...dense, weight: 'f32', out: 128, y: 'f32' } as const;
   expect(planCudaLinear(router, limits)).toEqual({
-    kernel: 'linear_f32_bf16_f32',
-    config: { grid: [128, 1], block: [96] },
+    kernel: 'linear_f32_bf16_f32_few',
+    config: { grid: [128, 1], block: [192], sharedBytes: 4224 + 96 * (272 + 144) },
     slice: 64,
     workspaceBytes: 0,
   });
   const batch = planCudaLinear({ ...router, tokens: 64 }, limits);
   expect(batch.kernel).toBe('linear_f32_bf16_f32_more');
-  expect(batch.config).toEqual({ grid: [32, 8], block: [96] });
+  const sharedBytes = 2 * (4224 + 96 * 272) + 8 * 96 * 144;
+  expect(batch.config).toEqual({ grid: [64, 8], block: [192], sharedBytes });
+  const unaligned = planCudaLinear({ ...router, isAligned: false }, limits);
+  expect(unaligned.kernel).toBe('linear_f32_bf16_f32');
+  expect(unaligned.config).toEqual({ grid: [128, 1], block: [96] });
+  const little = { ...limits, sharedBytesPerBlockOptIn: 101_376 };
+  expect(planCudaLinear({ ...router, tokens: 64 }, little).kernel).toBe('linear_f32_bf16_f32');
   const prefill = planCudaLinear({ ...router, tokens: 2048 }, limits);
   expect(prefill.kernel).toBe('linear_f32_bf16_f32_tile');
   expect(prefill.config).toEqual({ grid: [2, 32], block: [256] });

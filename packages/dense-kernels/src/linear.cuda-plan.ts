@@ -3,7 +3,8 @@ import type { LinearPlan, LinearShape } from './linear.shape.js';
 
 const warp = 32;
 const unit = 64; // columns that the kernels step by
-const planeRow = 64; // bytes of a row in a plane of a stage
+const planeRow = 64; // bytes of a row in a plane of a stage of `_tile`
+const scalePitch = 68; // bytes of a row's scales of `_stream`: two sectors, and 4 against bank conflicts
 const stages = 4;
 
 /** A linear on CUDA: fp32 arithmetic if a side is f32, else tensor cores. */
@@ -16,45 +17,67 @@ export function planCudaLinear(shape: LinearShape, limits: DeviceLimits): Linear
 
 interface VariantPlan {
   /** What follows the data types in the kernel's name. */
-  readonly variant: '' | '_more' | '_stream' | '_tile' | '_wide';
+  readonly variant: '' | '_few' | '_more' | '_tile' | '_wide' | StreamVariant['variant'];
   readonly config: LaunchConfig;
   readonly slice: number;
 }
 
-const fma = { mostSlices: 128, mostThreads: 256, tile: 64, manyTokens: 256 };
-const few = { variant: '', outputs: 1, tokens: 4 } as const; // of a thread
-const more = { variant: '_more', outputs: 4, tokens: 8 } as const;
+const fma = { mostSlices: 128, mostThreads: 256, tile: 64, manyTokens: 256, tokens: 4 };
+const staged = { few: 1, more: 2, tokens: 8, padding: 16, partialBytes: 8 * 132 * 4 };
 
 function planFma(shape: LinearShape, limits: DeviceLimits): VariantPlan {
-  const { tokens, in: columns, out, weight, isAligned } = shape;
+  const { tokens, in: columns, out } = shape;
   const { slice, slices } = sliced(columns, fma.mostSlices);
   const tiles = [Math.ceil(out / fma.tile), Math.ceil(tokens / fma.tile)] as const;
   if (tokens > fma.manyTokens || tiles[0] * tiles[1] >= limits.processors / 2) {
     return { variant: '_tile', config: { grid: tiles, block: [256] }, slice };
   }
-  const isMore = weight === 'f32' && isAligned && tokens > more.tokens;
-  const share = isMore ? more : few;
-  const groups = Math.ceil(out / share.outputs);
+  const inStages = planStaged(shape, slice, slices);
+  const isForStages = shape.weight === 'f32' && shape.isAligned;
+  const { sharedBytes = 0 } = inStages.config;
+  if (isForStages && sharedBytes <= limits.sharedBytesPerBlockOptIn) return inStages;
   const most = Math.floor(fma.mostThreads / slices);
-  const own = Math.min(most, Math.ceil(groups / limits.processors));
-  return {
-    variant: share.variant,
-    config: {
-      grid: [Math.ceil(groups / own), Math.ceil(tokens / share.tokens)],
-      block: [slices * own],
-    },
-    slice,
-  };
+  const own = Math.min(most, Math.ceil(out / limits.processors));
+  const grid = [Math.ceil(out / own), Math.ceil(tokens / fma.tokens)] as const;
+  return { variant: '', config: { grid, block: [slices * own] }, slice };
+}
+
+/** Whole rows in shared memory; two outputs a block where x would otherwise be read too often. */
+function planStaged({ tokens, out, x }: LinearShape, slice: number, slices: number) {
+  const variant = tokens <= staged.tokens ? 'few' : 'more';
+  const outputs = staged[variant];
+  const pieces = (slices * slice) / unit;
+  const xBytes = pieces * (unit * (x === 'bf16' ? 2 : 4) + staged.padding);
+  const weightBytes = pieces * (unit * 4 + staged.padding);
+  const sharedBytes =
+    outputs * (weightBytes + staged.partialBytes) + Math.min(tokens, staged.tokens) * xBytes;
+  const grid = [Math.ceil(out / outputs), Math.ceil(tokens / staged.tokens)] as const;
+  const config = { grid, block: [2 * slices] as const, sharedBytes };
+  return { variant: `_${variant}`, config, slice } as const;
 }
 
 const rowTile = 16;
 const tokenTile = 8;
-const streamedTokens = 32; // of a block
-const residentWarps = 16; // of a processor: a thread has 128 registers
-const halfOfThem = 8;
+const streamedTokens = 32; // more are shared in tiles where those are enough
+const residentWarps = 16; // of a processor: room for two blocks of eight
+const warpsOfBlock = 8;
 const fewest = 4;
 const tile = { rows: 64, tokens: 64 };
 const wide = { rows: 128, tokens: 128 };
+
+/** A `_stream` kernel: tokens of a block, and units of 64 columns on their way to a warp. */
+interface StreamVariant {
+  readonly variant: '_stream' | '_stream_8' | '_stream_16';
+  readonly tokens: number;
+  readonly stages: { readonly bf16: number; readonly mxfp8: number };
+}
+
+/** As in linear_stream.cu. The second one fits every device. */
+const streams = [
+  { variant: '_stream', tokens: 4, stages: { bf16: 4, mxfp8: 8 } },
+  { variant: '_stream_8', tokens: 8, stages: { bf16: 4, mxfp8: 5 } },
+  { variant: '_stream_16', tokens: 16, stages: { bf16: 3, mxfp8: 4 } },
+] as const satisfies readonly StreamVariant[];
 
 /** The weight's shape decides the slices; few tokens stream the weights, many share them in tiles. */
 function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan {
@@ -72,8 +95,9 @@ function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan 
   const tiles = blocksOf(shape, tile);
   const isSmall = tiles < limits.processors / 2;
   if (tokens <= streamedTokens || (isSmall && tokens <= 4 * streamedTokens)) {
-    const grid = [rowTiles, Math.ceil(tokens / streamedTokens)] as const;
-    return { variant: '_stream', config: { grid, block }, slice };
+    const { variant, tokens: tokensOf, sharedBytes } = streamOf(shape, slice, slices, limits);
+    const grid = [rowTiles, Math.ceil(tokens / tokensOf)] as const;
+    return { variant, config: { grid, block, sharedBytes }, slice };
   }
   const fits = sharedBytes(shape, wide) <= limits.sharedBytesPerBlockOptIn;
   const isWide = fits && blocksOf(shape, wide) >= limits.processors / 2;
@@ -89,15 +113,36 @@ function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan 
   };
 }
 
+/** The kernel for the fewest tokens a block that has them all, as far as shared memory goes. */
+function streamOf(shape: LinearShape, slice: number, slices: number, limits: DeviceLimits) {
+  const [few, eight, sixteen] = streams;
+  const place = (stream: StreamVariant) => {
+    const sharedBytes = slices * warpBytes(shape, stream, slice);
+    const fits = sharedBytes <= limits.sharedBytesPerBlockOptIn;
+    return { ...stream, sharedBytes, has: (tokens: number) => fits && tokens <= stream.tokens };
+  };
+  if (place(few).has(shape.tokens)) return place(few);
+  const isOfEight = shape.tokens <= eight.tokens || !place(sixteen).has(1);
+  return place(isOfEight ? eight : sixteen);
+}
+
+/** A warp's ring and, for MXFP8, its scales. */
+function warpBytes({ tokens, weight }: LinearShape, stream: StreamVariant, slice: number): number {
+  const kind = weight === 'mxfp8' ? 'mxfp8' : 'bf16';
+  const stages = Math.min(slice / unit, stream.stages[kind]);
+  const weightBytes = rowTile * unit * (kind === 'mxfp8' ? 1 : 2);
+  const xBytes = Math.min(tokens, stream.tokens) * unit * 2;
+  return stages * (weightBytes + xBytes) + (kind === 'mxfp8' ? rowTile * scalePitch : 0);
+}
+
 /**
- * Warps that share a row: at most half of what a processor holds, so that blocks of another stream find
- * a place beside them; half of that where only so all blocks are there at once, since a second turn of a
- * few blocks costs as much as the first. Where nothing helps, many turns hide each other.
+ * Warps that share a row: eight, or four where only so all blocks are there at once, since a second turn
+ * of a few blocks costs as much as the first. Where nothing helps, many turns hide each other.
  */
 function warpsOfABlock(rowTiles: number, { processors }: DeviceLimits): number {
   const places = processors * residentWarps;
-  const isSecondTurn = rowTiles * halfOfThem > places && rowTiles * fewest <= places;
-  return isSecondTurn ? fewest : halfOfThem;
+  const isSecondTurn = rowTiles * warpsOfBlock > places && rowTiles * fewest <= places;
+  return isSecondTurn ? fewest : warpsOfBlock;
 }
 
 function blocksOf({ tokens, out }: LinearShape, size: typeof tile): number {

@@ -39,8 +39,8 @@ test('gives the output the type of x unless told otherwise', async () => {
   expect(linear({ x, weight: mxfp8Weight }, { stream }).dtype).toBe('bf16');
   expect(linear({ x, weight: mxfp8Weight, outDtype: 'f32' }, { stream }).dtype).toBe('f32');
   expect(launches.map(({ kernel }) => kernel)).toEqual([
-    'linear_mxfp8_bf16_bf16_stream',
-    'linear_mxfp8_bf16_f32_stream',
+    'linear_mxfp8_bf16_bf16_stream_8',
+    'linear_mxfp8_bf16_f32_stream_8',
   ]);
 });
 

@@ -14,14 +14,14 @@ export interface SwigluOaiPlan {
   readonly workspaceBytes: 0;
 }
 
-const threads = { bf16: 128, f32: 256 }; // 16 bytes a thread
+const threads = 256; // four columns each
 const columnsPerBlock = 1024; // the CPU cuts rows at the same place
 
 /** Blocks of 1024 columns, all pieces of all tokens in one dimension. */
 export function planSwigluOai({ tokens, intermediate, dtype }: SwigluOaiShape): SwigluOaiPlan {
   return {
     kernel: `swiglu_oai_${dtype}`,
-    config: { grid: [tokens * Math.ceil(intermediate / columnsPerBlock)], block: [threads[dtype]] },
+    config: { grid: [tokens * Math.ceil(intermediate / columnsPerBlock)], block: [threads] },
     workspaceBytes: 0,
   };
 }

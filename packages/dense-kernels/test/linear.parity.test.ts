@@ -14,7 +14,9 @@ import {
   type LinearData,
   linearCases,
   makeLinearData,
+  routerCases,
   specialCases,
+  streamCases,
   stridedCases,
 } from './cases/linear.js';
 import { freshSeed, seedNote } from './makers/fresh-seed.js';
@@ -50,7 +52,7 @@ function usedColumns(testCase: LinearCase, x: Float32Array, first: number): Floa
 
 describeEachBackend(
   'linear agrees with float64',
-  [...linearCases, ...stridedCases, ...specialCases],
+  [...linearCases, ...stridedCases, ...specialCases, ...streamCases, ...routerCases],
   async ({ stream, runtime }, testCase) => {
     await loadDenseKernels(runtime);
     const data = makeLinearData(testCase, freshSeed);
@@ -71,7 +73,7 @@ describeEachBackend(
 
 describeEachBackend(
   'a row does not depend on its batch',
-  [...linearCases, ...specialCases, ...batchCases].filter(
+  [...linearCases, ...specialCases, ...batchCases, ...streamCases, ...routerCases].filter(
     ({ tokens, out }) => tokens > 1 && out > 8,
   ),
   async ({ stream, runtime }, testCase) => {

@@ -1,8 +1,7 @@
 // linear on CUDA in fp32 arithmetic, for f32 weights or f32 x: any alignment, any number of tokens,
-// made for few. A thread has one slice of one output's row and four tokens; the slices meet in shared
-// memory. A router's 128 outputs of 6144 columns so become 128 blocks of 96 slices, which read 64
-// columns of weights each before they wait. Bound by reading the weights; with more tokens by reading
-// x for every output, so `_more` has four outputs and eight tokens a thread.
+// made for few. A thread has one slice of one output's row and four tokens, and reads 64 columns of
+// weights before it waits; the slices meet in shared memory. linear_fma_staged.cu has the aligned f32
+// weights of a router, linear_fma_tile.cu many tokens.
 #include "dense_kernels/linear.h"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "device/linear_slices.cuh"
@@ -22,7 +21,6 @@ struct Share {
 };
 using Few = Share<1, 4, 64>;   // to some tokens: as many blocks as there can be
 using Odd = Share<1, 4, 16>;   // the same without alignment, where a load is many
-using More = Share<4, 8, 16>;  // every x read serves four outputs
 
 template <typename S>
 using Sums = float[S::kOutputs][S::kTokens];
@@ -77,9 +75,6 @@ template <typename S, typename Weight, typename X, bool kAligned>
 __device__ __forceinline__ void add_piece(Sums<S>& sums, const LinearParams& p, int64_t first_output,
                                           int64_t first_token, int first) {
   using Element = typename Weight::Element;
-  // With four rows of weights and f32 x there are no registers to hold the weights across the wait.
-  constexpr bool kAsksFirst = S::kOutputs == 1 || sizeof(X) == 2;
-  if constexpr (!kAsksFirst) wait_and_trigger();
   RowPiece<Element, S::kPiece> weights[S::kOutputs];
   float scales[S::kOutputs][S::kPiece / kChunk];
 #pragma unroll
@@ -92,7 +87,7 @@ __device__ __forceinline__ void add_piece(Sums<S>& sums, const LinearParams& p, 
       scales[o][i] = scale_of<Weight>(p, output, first + i * kChunk);
     }
   }
-  if constexpr (kAsksFirst) wait_and_trigger();  // weights are on their way; x is a predecessor's
+  wait_and_trigger();  // weights are on their way; x is a predecessor's
 #pragma unroll
   for (int chunk = 0; chunk < S::kPiece; chunk += kChunk) {
 #pragma unroll
@@ -173,13 +168,6 @@ __device__ __forceinline__ void fma_linear(const LinearParams& p) {
   }
 }
 
-// Rows at multiples of 16 bytes.
-template <typename Weight, typename X, typename Y>
-__device__ __forceinline__ void fma_more_linear(const LinearParams& p) {
-  __shared__ Partials<More> partials;
-  run_block<More, Weight, X, Y, true>(p, partials);
-}
-
 }  // namespace
 }  // namespace dense_kernels::cuda
 
@@ -223,24 +211,4 @@ extern "C" __global__ void __launch_bounds__(256)
 extern "C" __global__ void __launch_bounds__(256)
     linear_mxfp8_f32_bf16(__grid_constant__ const LinearParams p) {
   cuda::fma_linear<cuda::Mxfp8Weight, float, cuda::Bf16>(p);
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-    linear_f32_f32_f32_more(__grid_constant__ const LinearParams p) {
-  cuda::fma_more_linear<cuda::F32Weight, float, float>(p);
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-    linear_f32_f32_bf16_more(__grid_constant__ const LinearParams p) {
-  cuda::fma_more_linear<cuda::F32Weight, float, cuda::Bf16>(p);
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-    linear_f32_bf16_f32_more(__grid_constant__ const LinearParams p) {
-  cuda::fma_more_linear<cuda::F32Weight, cuda::Bf16, float>(p);
-}
-
-extern "C" __global__ void __launch_bounds__(256)
-    linear_f32_bf16_bf16_more(__grid_constant__ const LinearParams p) {
-  cuda::fma_more_linear<cuda::F32Weight, cuda::Bf16, cuda::Bf16>(p);
 }

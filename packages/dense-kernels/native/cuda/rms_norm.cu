@@ -1,6 +1,7 @@
-// RMSNorm with optional residual addition on CUDA: a block a row. Each thread keeps its first packs
-// of 16 bytes in registers between the two passes; longer rows are read again, from cache. Bound by
-// memory with many rows, by latency with one. The number of threads, and so the order of the sum,
+// RMSNorm with optional residual addition on CUDA: a block a row, 8 columns a thread. Rows of whole
+// vectors that a block holds at once, which are those of a model, take a short way with the row in
+// registers and the weights asked for before the block waits for x; all others are read twice. Bound
+// by memory with many rows, by latency with one. The number of threads, and so the order of the sum,
 // depends on the width alone.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
@@ -10,7 +11,7 @@
 namespace dense_kernels::cuda {
 namespace {
 
-constexpr int kKeptPacks = 2;
+constexpr int kColumns = 8;  // of a thread; the plan counts threads by it
 
 // The pointers of one row; residual and residual_out are null without a residual.
 template <typename T>
@@ -23,10 +24,11 @@ struct NormRow {
 };
 
 template <typename T>
-__device__ __forceinline__ NormRow<T> row_of(const RmsNormParams& p, int64_t index) {
-  const int64_t token = index / p.heads;
-  const int64_t head = index % p.heads;
-  const int64_t dense = index * p.hidden;
+__device__ __forceinline__ NormRow<T> row_of(const RmsNormParams& p, uint32_t index) {
+  const uint32_t heads = p.heads;
+  const int64_t token = index / heads;
+  const int64_t head = index % heads;
+  const int64_t dense = int64_t{index} * p.hidden;
   const T* residual = static_cast<const T*>(p.residual);
   NormRow<T> row;
   row.x = static_cast<const T*>(p.x) + token * p.x_token_stride + head * p.x_head_stride;
@@ -108,58 +110,142 @@ __device__ __forceinline__ void write_pack(const RmsNormParams& p, const NormRow
   store_pack(row.y + column, y, row.y_aligned, left);
 }
 
+// Adds the sums of the warps in order, as block_sum, with one barrier: `scratch` is used once.
+__device__ __forceinline__ float sum_of_block(float value, float* scratch) {
+  value = warp_sum(value);
+  const int warps = blockDim.x / kWarp;
+  if (threadIdx.x < kWarp && lane_id() >= warps) scratch[lane_id()] = 0.0f;
+  if (lane_id() == 0) scratch[warp_id()] = value;
+  __syncthreads();
+  float4 part[kWarp / 4];
+#pragma unroll
+  for (int i = 0; i < kWarp / 4; ++i) part[i] = reinterpret_cast<const float4*>(scratch)[i];
+  float total = 0.0f;  // the zeros behind the last warp change nothing: sums of squares have no sign
+#pragma unroll
+  for (int i = 0; i < kWarp / 4; ++i) {
+    total = total + part[i].x + part[i].y + part[i].z + part[i].w;
+  }
+  return total;
+}
+
+__device__ __forceinline__ float inverse_of(const RmsNormParams& p, float squares) {
+  return 1.0f / sqrtf(squares / static_cast<float>(p.hidden) + p.epsilon);
+}
+
+// Any row: in two passes, both from memory.
 template <typename T, typename W>
-__device__ __forceinline__ void norm_row(const RmsNormParams& p, float* scratch) {
+__device__ __forceinline__ void norm_any(const RmsNormParams& p, float* scratch) {
   const NormRow<T> row = row_of<T>(p, blockIdx.x);
-  const int hidden = p.hidden;
   const int first = threadIdx.x * kPack<T>;
   const int step = blockDim.x * kPack<T>;
-  // 1. mean of squares of the unrounded sum
-  Pack<T> kept[kKeptPacks];
   float squares = 0.0f;
-#pragma unroll
-  for (int k = 0; k < kKeptPacks; ++k) {
-    const int column = first + k * step;
-    if (column < hidden) {
-      kept[k] = summed(row, column, hidden);
-      squares += sum_of_squares(kept[k]);
-    }
+#pragma unroll 1
+  for (int column = first; column < p.hidden; column += step) {
+    squares += sum_of_squares(summed(row, column, p.hidden));
   }
-  for (int column = first + kKeptPacks * step; column < hidden; column += step) {
-    squares += sum_of_squares(summed(row, column, hidden));
-  }
-  const float mean = block_sum(squares, scratch) / static_cast<float>(hidden);
-  const float inverse = 1.0f / sqrtf(mean + p.epsilon);
-  // 2. scale, weigh, round once
-#pragma unroll
-  for (int k = 0; k < kKeptPacks; ++k) {
-    const int column = first + k * step;
-    if (column < hidden) write_pack<T, W>(p, row, kept[k], inverse, column);
-  }
-  for (int column = first + kKeptPacks * step; column < hidden; column += step) {
-    write_pack<T, W>(p, row, summed(row, column, hidden), inverse, column);
+  const float inverse = inverse_of(p, sum_of_block(squares, scratch));
+#pragma unroll 1
+  for (int column = first; column < p.hidden; column += step) {
+    write_pack<T, W>(p, row, summed(row, column, p.hidden), inverse, column);
   }
 }
 
-// The weights are cold in every step of a model; they come while the block waits for x.
+// A function of its own, so that its code is not fetched where it does not run.
 template <typename T>
-__device__ __forceinline__ void prefetch_weights(const RmsNormParams& p) {
-  const char* weight = static_cast<const char*>(p.weight);
-  const int bytes = p.weight_is_bf16 ? sizeof(Bf16) : sizeof(float);
-  for (int column = threadIdx.x * kPack<T>; column < p.hidden; column += blockDim.x * kPack<T>) {
-    prefetch(weight + static_cast<int64_t>(column) * bytes);
+__device__ __noinline__ void norm_any_row(const RmsNormParams& p, float* scratch) {
+  wait_and_trigger();
+  if (p.weight_is_bf16) {
+    norm_any<T, Bf16>(p, scratch);
+  } else {
+    norm_any<T, float>(p, scratch);
   }
 }
+
+// Whether a block holds the row and all of it is vectors at multiples of 16 bytes.
+template <typename T>
+__device__ __forceinline__ bool is_whole(const RmsNormParams& p, const NormRow<T>& row) {
+  const auto bits = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
+  const uintptr_t all = bits(row.x) | bits(row.residual) | bits(row.residual_out) | bits(row.y) |
+                        bits(p.weight);
+  const bool fits = p.hidden <= static_cast<int>(blockDim.x) * kColumns;
+  return (all % 16 == 0) & fits & (p.hidden % kColumns == 0);
+}
+
+// A thread's weights as they are in memory.
+template <typename T>
+struct Weights {
+  uint4 word[kPack<T> / 4];
+
+  __device__ __forceinline__ void load(const RmsNormParams& p, int column) {
+    const char* from = static_cast<const char*>(p.weight);
+    if (!p.weight_is_bf16) {
+#pragma unroll
+      for (int i = 0; i < kPack<T> / 4; ++i) word[i] = load16(from + (column + 4 * i) * 4);
+    } else if constexpr (kPack<T> == 8) {
+      word[0] = load16(from + column * 2);
+    } else {
+      const uint2 half = *reinterpret_cast<const uint2*>(from + column * 2);
+      word[0].x = half.x;
+      word[0].y = half.y;
+    }
+  }
+
+  __device__ __forceinline__ float get(int i, bool is_bf16) const {
+    const uint32_t wide = component(word[i / 4], i % 4);
+    const uint32_t two = component(word[0], i / 2);
+    const float narrow = i % 2 == 0 ? bf16x2_low(two) : bf16x2_high(two);
+    return is_bf16 ? narrow : __uint_as_float(wide);
+  }
+
+  __device__ static __forceinline__ uint32_t component(const uint4& v, int i) {
+    return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w;
+  }
+};
 
 template <typename T>
 __device__ __forceinline__ void rms_norm(const RmsNormParams& p) {
-  __shared__ float scratch[kWarp];
-  prefetch_weights<T>(p);
-  wait_and_trigger();
-  if (p.weight_is_bf16) {
-    norm_row<T, Bf16>(p, scratch);
-  } else {
-    norm_row<T, float>(p, scratch);
+  __shared__ __align__(16) float scratch[kWarp];
+  constexpr int kPacks = kColumns / kPack<T>;
+  const NormRow<T> row = row_of<T>(p, blockIdx.x);
+  if (!is_whole(p, row)) {
+    norm_any_row<T>(p, scratch);
+    return;
+  }
+  const int first = threadIdx.x * kPack<T>;
+  const int step = blockDim.x * kPack<T>;
+  Weights<T> weights[kPacks];
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    if (first + k * step < p.hidden) weights[k].load(p, first + k * step);
+  }
+  wait_and_trigger();  // the weights are on their way: they are cold in every step of a model
+  Pack<T> sum[kPacks];
+  float squares = 0.0f;
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    const int column = first + k * step;
+    if (column >= p.hidden) continue;
+    sum[k] = unpack(load16(row.x + column), row.x);
+    if (row.residual) {
+      const Pack<T> residual = unpack(load16(row.residual + column), row.x);
+#pragma unroll
+      for (int i = 0; i < kPack<T>; ++i) sum[k].value[i] += residual.value[i];
+      store16(row.residual_out + column, repack(sum[k]));
+    }
+    squares += sum_of_squares(sum[k]);
+  }
+  const float inverse = inverse_of(p, sum_of_block(squares, scratch));
+#pragma unroll
+  for (int k = 0; k < kPacks; ++k) {
+    const int column = first + k * step;
+    if (column >= p.hidden) continue;
+    Pack<T> y;
+#pragma unroll
+    for (int i = 0; i < kPack<T>; ++i) {
+      const float weight = p.weight_offset + weights[k].get(i, p.weight_is_bf16 != 0);
+      y.value[i] = sum[k].value[i] * inverse * weight;
+    }
+    store16(row.y + column, repack(y));
   }
 }
 

@@ -1,5 +1,5 @@
-// SwiGLU-OAI on CUDA: blocks of 1024 columns of one row, all in one grid dimension; 16 bytes of gate
-// and of up a thread and step. Bound by memory.
+// SwiGLU-OAI on CUDA: blocks of 1024 columns of one row, all in one grid dimension; four columns a
+// thread, which keeps the code short. Bound by memory, by latency with one token.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "dense_kernels/swiglu_oai.h"
@@ -23,25 +23,76 @@ __device__ __forceinline__ float activate(float gate, float up, const SwigluOaiP
   return g * sigmoid(p.alpha * g) * (u + p.beta);
 }
 
+// What a block works on.
+template <typename T>
+struct Piece {
+  const T* gate;
+  const T* up;
+  T* y;
+  int first, end;  // columns
+
+  __device__ __forceinline__ explicit Piece(const SwigluOaiParams& p) {
+    const uint32_t pieces = (p.intermediate + kColumns - 1) / kColumns;
+    const int64_t token = blockIdx.x / pieces;
+    first = blockIdx.x % pieces * kColumns;
+    end = min(first + kColumns, p.intermediate);
+    gate = static_cast<const T*>(p.gate) + token * p.gate_stride;
+    up = static_cast<const T*>(p.up) + token * p.up_stride;
+    y = static_cast<T*>(p.y) + token * p.intermediate;
+  }
+};
+
+// Any piece; a function of its own, so that its code is not fetched where it does not run.
+template <typename T>
+__device__ __noinline__ void activate_any(const SwigluOaiParams& p) {
+  const Piece<T> piece(p);
+#pragma unroll 1
+  for (int column = piece.first + threadIdx.x; column < piece.end; column += blockDim.x) {
+    const float value = activate(to_f32(piece.gate[column]), to_f32(piece.up[column]), p);
+    piece.y[column] = round_to<T>(value);
+  }
+}
+
+__device__ __forceinline__ void load4(const float* from, float (&value)[4]) {
+  const float4 word = *reinterpret_cast<const float4*>(from);
+  value[0] = word.x;
+  value[1] = word.y;
+  value[2] = word.z;
+  value[3] = word.w;
+}
+__device__ __forceinline__ void load4(const Bf16* from, float (&value)[4]) {
+  const uint2 word = *reinterpret_cast<const uint2*>(from);
+  value[0] = bf16x2_low(word.x);
+  value[1] = bf16x2_high(word.x);
+  value[2] = bf16x2_low(word.y);
+  value[3] = bf16x2_high(word.y);
+}
+
+__device__ __forceinline__ void store4(float* to, const float (&value)[4]) {
+  *reinterpret_cast<float4*>(to) = float4{value[0], value[1], value[2], value[3]};
+}
+__device__ __forceinline__ void store4(Bf16* to, const float (&value)[4]) {
+  *reinterpret_cast<uint2*>(to) =
+      uint2{f32_to_bf16x2(value[0], value[1]), f32_to_bf16x2(value[2], value[3])};
+}
+
 template <typename T>
 __device__ __forceinline__ void swiglu_oai(const SwigluOaiParams& p) {
-  const int pieces = (p.intermediate + kColumns - 1) / kColumns;
-  const int64_t token = blockIdx.x / pieces;
-  const int first = blockIdx.x % pieces * kColumns;
-  const int end = min(first + kColumns, p.intermediate);
-  const T* gate = static_cast<const T*>(p.gate) + token * p.gate_stride;
-  const T* up = static_cast<const T*>(p.up) + token * p.up_stride;
-  T* y = static_cast<T*>(p.y) + token * p.intermediate;
-  const bool gate_aligned = is_aligned(gate);
-  const bool up_aligned = is_aligned(up);
-  const bool y_aligned = is_aligned(y);
-  const int step = blockDim.x * kPack<T>;
-  for (int column = first + threadIdx.x * kPack<T>; column < end; column += step) {
-    Pack<T> values = load_pack(gate + column, gate_aligned, end - column);
-    const Pack<T> ups = load_pack(up + column, up_aligned, end - column);
+  const Piece<T> piece(p);
+  const auto bits = [](const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); };
+  const uintptr_t all = bits(piece.gate) | bits(piece.up) | bits(piece.y);
+  if (all % (4 * sizeof(T)) != 0 || piece.end % 4 != 0) {
+    activate_any<T>(p);
+    return;
+  }
+#pragma unroll 1
+  for (int column = piece.first + threadIdx.x * 4; column < piece.end; column += blockDim.x * 4) {
+    float gates[4], ups[4];
+    load4(piece.gate + column, gates);
+    load4(piece.up + column, ups);
 #pragma unroll
-    for (int i = 0; i < kPack<T>; ++i) values.value[i] = activate(values.value[i], ups.value[i], p);
-    store_pack(y + column, values, y_aligned, end - column);
+    for (int i = 0; i < 4; ++i) gates[i] = activate(gates[i], ups[i], p);
+    store4(piece.y + column, gates);
   }
 }
 

@@ -61,14 +61,61 @@ export const stridedCases: readonly LinearCase[] = pairs.map((pair) =>
   named({ ...pair, tokens: 5, in: 96, out: 18, y: 'bf16', xColumns: 300 }),
 );
 
+/**
+ * Where bf16 x on a GPU goes from one kernel to the next, in rows of several units a slice: the ring in
+ * shared memory comes round, whole and half units at the end, scales that do and do not begin at words,
+ * and slices with more scales than are kept.
+ */
+export const streamCases: readonly LinearCase[] = pairs
+  .filter(({ weight, x }) => weight !== 'f32' && x === 'bf16')
+  .flatMap((pair) =>
+    (
+      [
+        [1, 6144, 40],
+        [4, 5984, 33],
+        [5, 6016, 16],
+        [8, 3072, 50],
+        [12, 5920, 17],
+        [16, 2048, 130],
+        [17, 768, 40],
+        [32, 6144, 21],
+        [2, 20_480, 17],
+        [3, 20_000, 16],
+      ] as const
+    ).map(([tokens, columns, out], i) =>
+      named({ ...pair, tokens, in: columns, out, y: i % 2 === 0 ? 'bf16' : 'f32' }),
+    ),
+  );
+
+/** A router's rows: f32 weights, tokens of which a thread of a GPU has four and a block eight. */
+export const routerCases: readonly LinearCase[] = pairs
+  .filter(({ weight }) => weight === 'f32')
+  .flatMap((pair) =>
+    (
+      [
+        [1, 6144, 9],
+        [4, 1096, 10],
+        [5, 6144, 11],
+        [12, 2048, 33],
+        [17, 72, 9],
+        [2, 9000, 9],
+      ] as const
+    ).map(([tokens, columns, out], i) =>
+      named({ ...pair, tokens, in: columns, out, y: i % 2 === 0 ? 'f32' : 'bf16' }),
+    ),
+  );
+
 /** Rows with NaN codes and with scales that vector code has to treat apart. */
 export const specialCases: readonly LinearCase[] = pairs
   .filter(({ weight }) => weight === 'mxfp8')
-  .flatMap((pair) =>
-    [1, 5, 40].map((tokens) =>
+  .flatMap((pair) => [
+    ...[1, 5, 40].map((tokens) =>
       named({ ...pair, tokens, in: 160, out: 37, y: 'f32', hasSpecialBlocks: true }),
     ),
-  );
+    ...[3, 8, 13].map((tokens) =>
+      named({ ...pair, tokens, in: 2112, out: 37, y: 'f32', hasSpecialBlocks: true }),
+    ),
+  ]);
 
 /** Slices of several units of 64 columns, and enough of both sides for every tile of a GPU. */
 export const batchCases: readonly LinearCase[] = pairs.flatMap((pair) => {

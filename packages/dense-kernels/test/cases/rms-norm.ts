@@ -31,6 +31,8 @@ export const rmsNormCases: readonly RmsNormCase[] = [
       { name: `${name}, zeros`, tokens: 2, hidden: 77, scale: 0, ...variant },
       { name: `${name}, heads`, tokens: 5, heads: 3, hidden: 128, ...variant },
       { name: `${name}, 6144 wide`, tokens: 33, hidden: 6144, ...variant },
+      { name: `${name}, one token`, tokens: 1, hidden: 6144, ...variant },
+      { name: `${name}, more than a block holds`, tokens: 2, hidden: 8200, ...variant },
     ];
   }),
   ...(
@@ -48,6 +50,23 @@ export const rmsNormCases: readonly RmsNormCase[] = [
     weightDType,
     gemma: true,
     residual: false,
+  })),
+  ...(
+    [
+      ['bf16', 'f32', 0],
+      ['f32', 'bf16', 0],
+      ['bf16', 'bf16', 12],
+      ['f32', 'f32', 6],
+    ] as const
+  ).map(([dtype, weightDType, gap]) => ({
+    name: `${dtype} with ${weightDType} weight, tokens ${gap} apart`,
+    tokens: 4,
+    hidden: 1056,
+    gap,
+    dtype,
+    weightDType,
+    gemma: true,
+    residual: true,
   })),
   {
     name: 'f32, plain weight',

@@ -18,6 +18,8 @@ export const swigluOaiCases: readonly SwigluOaiCase[] = (['bf16', 'f32'] as cons
     { name: `${dtype}, one`, tokens: 1, intermediate: 1, dtype, packed: true },
     { name: `${dtype}, odd sizes`, tokens: 5, intermediate: 77, dtype, packed: true },
     { name: `${dtype}, gate and up apart`, tokens: 5, intermediate: 1025, dtype, packed: false },
+    { name: `${dtype}, a rank's share`, tokens: 1, intermediate: 768, dtype, packed: true },
+    { name: `${dtype}, fours`, tokens: 3, intermediate: 1028, dtype, packed: true },
     { name: `${dtype}, 3072 wide`, tokens: 9, intermediate: 3072, dtype, packed: true },
     { name: `${dtype}, 12288 wide`, tokens: 1, intermediate: 12_288, dtype, packed: false },
     {

@@ -14,18 +14,26 @@
 /* kernel linear_f32_bf16_bf16 LinearParams block=256 pdl=waits,triggers */
 /* kernel linear_bf16_f32_f32 LinearParams block=256 pdl=waits,triggers */
 /* kernel linear_bf16_f32_bf16 LinearParams block=256 pdl=waits,triggers */
-/* kernel linear_bf16_bf16_f32 LinearParams block=512 pdl=waits,triggers */
-/* kernel linear_bf16_bf16_bf16 LinearParams block=512 pdl=waits,triggers */
+/* kernel linear_bf16_bf16_f32 LinearParams block=256 pdl=waits,triggers */
+/* kernel linear_bf16_bf16_bf16 LinearParams block=256 pdl=waits,triggers */
 /* kernel linear_mxfp8_f32_f32 LinearParams block=256 pdl=waits,triggers */
 /* kernel linear_mxfp8_f32_bf16 LinearParams block=256 pdl=waits,triggers */
-/* kernel linear_mxfp8_bf16_f32 LinearParams block=512 pdl=waits,triggers */
-/* kernel linear_mxfp8_bf16_bf16 LinearParams block=512 pdl=waits,triggers */
+/* kernel linear_mxfp8_bf16_f32 LinearParams block=256 pdl=waits,triggers */
+/* kernel linear_mxfp8_bf16_bf16 LinearParams block=256 pdl=waits,triggers */
 /* On CUDA those take any alignment and, with f32 on either side, any number of tokens; the ones below
  * want rows of x and weight at multiples of 16 bytes. The plan chooses. */
-/* kernel linear_bf16_bf16_f32_stream LinearParams block=512 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */
-/* kernel linear_bf16_bf16_bf16_stream LinearParams block=512 pdl=waits,triggers cpu=linear_bf16_bf16_bf16 */
-/* kernel linear_mxfp8_bf16_f32_stream LinearParams block=512 pdl=waits,triggers cpu=linear_mxfp8_bf16_f32 */
-/* kernel linear_mxfp8_bf16_bf16_stream LinearParams block=512 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
+/* kernel linear_bf16_bf16_f32_stream LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */
+/* kernel linear_bf16_bf16_f32_stream_8 LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */
+/* kernel linear_bf16_bf16_f32_stream_16 LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */
+/* kernel linear_bf16_bf16_bf16_stream LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_bf16 */
+/* kernel linear_bf16_bf16_bf16_stream_8 LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_bf16 */
+/* kernel linear_bf16_bf16_bf16_stream_16 LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_bf16 */
+/* kernel linear_mxfp8_bf16_f32_stream LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_f32 */
+/* kernel linear_mxfp8_bf16_f32_stream_8 LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_f32 */
+/* kernel linear_mxfp8_bf16_f32_stream_16 LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_f32 */
+/* kernel linear_mxfp8_bf16_bf16_stream LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
+/* kernel linear_mxfp8_bf16_bf16_stream_8 LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
+/* kernel linear_mxfp8_bf16_bf16_stream_16 LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
 /* kernel linear_bf16_bf16_f32_tile LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */
 /* kernel linear_bf16_bf16_bf16_tile LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_bf16 */
 /* kernel linear_mxfp8_bf16_f32_tile LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_f32 */
@@ -42,9 +50,13 @@
 /* kernel linear_bf16_f32_bf16_tile LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_f32_bf16 */
 /* kernel linear_mxfp8_f32_f32_tile LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_f32_f32 */
 /* kernel linear_mxfp8_f32_bf16_tile LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_f32_bf16 */
+/* kernel linear_f32_f32_f32_few LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_f32 */
 /* kernel linear_f32_f32_f32_more LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_f32 */
+/* kernel linear_f32_f32_bf16_few LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_bf16 */
 /* kernel linear_f32_f32_bf16_more LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_bf16 */
+/* kernel linear_f32_bf16_f32_few LinearParams block=256 pdl=waits,triggers cpu=linear_f32_bf16_f32 */
 /* kernel linear_f32_bf16_f32_more LinearParams block=256 pdl=waits,triggers cpu=linear_f32_bf16_f32 */
+/* kernel linear_f32_bf16_bf16_few LinearParams block=256 pdl=waits,triggers cpu=linear_f32_bf16_bf16 */
 /* kernel linear_f32_bf16_bf16_more LinearParams block=256 pdl=waits,triggers cpu=linear_f32_bf16_bf16 */
 typedef struct LinearParams {
   const void* x;      /* r f32|bf16 [tokens, in] rows dense, x_stride apart */

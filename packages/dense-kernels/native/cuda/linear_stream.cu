@@ -1,0 +1,322 @@
+// linear on CUDA for few tokens: bf16 x on tensor cores, weights streamed from memory once per 4, 8 or
+// 16 tokens. A block has 16 outputs and a warp for each slice of the row; a warp goes through its
+// slice alone, a unit of 64 columns at a time out of its ring (linear_ring.cuh), and the slices meet in
+// shared memory at the end. Bound by reading the weights; the first stages are asked for before the
+// predecessors are waited for. The code is short, because every kernel of a decode step is fetched
+// anew: one unit an iteration, and what special weights need is a function of its own.
+//
+// linear_tile.cu has many tokens, linear.cu any alignment, linear_fma.cu f32 weights or f32 x.
+#include "dense_kernels/cuda/pdl.cuh"
+#include "dense_kernels/linear.h"
+#include "device/linear_ring.cuh"
+
+namespace dense_kernels::cuda {
+namespace {
+
+constexpr int kMostSlices = 8;
+constexpr int kTokenPitch = 20;  // floats of a token's 16 sums, without bank conflicts
+
+// A lane's weights of a unit, out of its ring.
+template <typename S>
+struct UnitWeights {
+  uint4 row[2][S::kParts];  // rows g and g + 8
+  uint32_t factor[2];
+
+  __device__ __forceinline__ void load(const char* stage) {
+#pragma unroll
+    for (int i = 0; i < 2 * S::kParts; ++i) {
+      row[i / S::kParts][i % S::kParts] = load16(stage + (i * kWarp + lane_id()) * 16);
+    }
+  }
+
+  __device__ __forceinline__ void words(int half, int step, uint32_t& low, uint32_t& high) const {
+    if constexpr (S::kIsScaled) {
+      e4m3x4_to_bf16_by(word_of(row[half][0], step), factor[half], low, high);
+    } else {
+      low = word_of(row[half][step / 2], step % 2 * 2);
+      high = word_of(row[half][step / 2], step % 2 * 2 + 1);
+    }
+  }
+};
+
+// What the plain conversion gets wrong: NaN codes and scales above 134.
+struct Specials {
+  uint32_t nan_bits = 0;
+  uint32_t largest_scale = 0;
+
+  template <typename S>
+  __device__ __forceinline__ void look_at(const UnitWeights<S>& weights) {
+#pragma unroll
+    for (int i = 0; i < 2 * kSteps; ++i) {
+      find_nan(nan_bits, word_of(weights.row[i / kSteps][0], i % kSteps));
+    }
+  }
+
+  __device__ __forceinline__ bool found() const {
+    return (nan_bits & kNanBits) != 0 || e4m3x4_is_special(0, largest_scale);
+  }
+};
+
+// The slice again, for weights of any kind and 8 tokens, from memory.
+template <typename Weight>
+__device__ __noinline__ float4 sum_special(const LinearParams& p, const WarpJob& job, int tile) {
+  const int g = lane_id() / 4;
+  const int q = lane_id() % 4;
+  const int token = job.first_token + tile * kTokenTile + g;
+  const Bf16* row = static_cast<const Bf16*>(p.x) + token * p.x_stride;
+  float acc[4] = {};
+#pragma unroll 1
+  for (int unit = job.begin; unit < job.end; ++unit) {
+    RowUnit<Weight> top, bottom;
+    top.template stream<true>(p, job.row(p, g), unit, q);
+    bottom.template stream<true>(p, job.row(p, g + 8), unit, q);
+    uint4 x[2];
+#pragma unroll
+    for (int part = 0; part < 2; ++part) {
+      const int column = unit * kUnit + x_column<Weight>(part, q);
+      x[part] = load_columns<true>(row, column, token < p.tokens ? p.in : 0);
+    }
+#pragma unroll 1
+    for (int step = 0; step < kSteps; ++step) {
+      uint32_t a[4];
+      top.template words<true>(step, a[0], a[2]);
+      bottom.template words<true>(step, a[1], a[3]);
+      const uint4& part = step < 2 ? x[0] : x[1];
+      const uint32_t b[2] = {word_of(part, step % 2 * 2), word_of(part, step % 2 * 2 + 1)};
+      mma_bf16(acc, a, b);
+    }
+  }
+  return {acc[0], acc[1], acc[2], acc[3]};
+}
+
+template <typename S>
+using Sums = float[S::kTiles][4];
+
+// Where a lane's 16 bytes of x lie in a stage; part 1 is where the chunk's number differs in one bit.
+// Tokens that do not exist are the last one: nobody looks at their sums.
+template <typename S>
+__device__ __forceinline__ int x_offset(const WarpJob& job, int tile) {
+  const int token = min(tile * kTokenTile + lane_id() / 4, job.tokens - 1);
+  const int chunk = x_column<typename S::Weight>(0, lane_id() % 4) / 8;
+  return S::kWeightBytes + token * kXRowBytes + (chunk ^ token % 2 * S::kOtherRows) * 16;
+}
+
+// The products of a unit.
+template <typename S>
+__device__ __forceinline__ void multiply(Sums<S>& acc, const UnitWeights<S>& weights,
+                                         const uint4 (&x)[S::kTiles][2]) {
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) {
+    uint32_t a[4];
+    weights.words(0, step, a[0], a[2]);
+    weights.words(1, step, a[1], a[3]);
+#pragma unroll
+    for (int tile = 0; tile < S::kTiles; ++tile) {
+      const uint4& part = x[tile][step / 2];
+      const uint32_t b[2] = {word_of(part, step % 2 * 2), word_of(part, step % 2 * 2 + 1)};
+      mma_bf16(acc[tile], a, b);
+    }
+  }
+}
+
+// The warp's slice, through `ring`, whose scales lie behind its stages.
+template <typename S>
+__device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, const WarpJob& job,
+                                          char* ring, int stage_bytes, int stages) {
+  char* ring_end = ring + stages * stage_bytes;
+  const Loader<S> loader(p, job);
+  if constexpr (S::kIsScaled) {
+    const int sector = job.begin / kScaleUnits;
+#pragma unroll 1
+    for (int i = sector; i < sector + 2 && i * kScaleUnits < job.end; ++i) {
+      copy_scales(p, job.first_output, ring_end, i);
+    }
+  }
+  char* stage = ring;
+#pragma unroll 1
+  for (int unit = job.begin; stage < ring_end && unit < job.end; ++unit, stage += stage_bytes) {
+    loader.copy_weights(stage, unit);
+  }
+  wait_and_trigger();  // weights are on their way; x is a predecessor's
+  stage = ring;
+#pragma unroll 1
+  for (int unit = job.begin; stage < ring_end && unit < job.end; ++unit, stage += stage_bytes) {
+    loader.copy_x(stage, unit);
+  }
+  commit_copies();
+  wait_copies<0>();
+  int x_at[S::kTiles];
+#pragma unroll
+  for (int tile = 0; tile < S::kTiles; ++tile) x_at[tile] = x_offset<S>(job, tile);
+  const char* scale_at = ring_end + lane_id() / 4 * kScalePitch + lane_id() % 4 / 2;
+  Specials specials;
+  stage = ring;
+#pragma unroll 1
+  for (int unit = job.begin; unit < job.end; ++unit) {
+    wait_copies<S::kStages - 1>();
+    __syncwarp();  // x and scales of all lanes are there
+    UnitWeights<S> weights;
+    uint4 x[S::kTiles][2];
+    weights.load(stage);
+#pragma unroll
+    for (int tile = 0; tile < S::kTiles; ++tile) {
+      x[tile][0] = load16(stage + x_at[tile]);
+      x[tile][1] = load16(stage + (x_at[tile] ^ (S::kIsScaled ? 16 : 64)));
+    }
+    if constexpr (S::kIsScaled) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int at = static_cast<uint32_t>(unit) % (2 * kScaleUnits) * 2 + half * 8 * kScalePitch;
+        const uint32_t scale = static_cast<uint8_t>(scale_at[at]);
+        weights.factor[half] = factor_of(scale);
+        specials.largest_scale = max(specials.largest_scale, scale);
+      }
+    }
+    __syncwarp();  // all lanes have read; the stage is free
+    if (unit + S::kStages < job.end) {
+      loader.copy_weights(stage, unit + S::kStages);
+      loader.copy_x(stage, unit + S::kStages);
+    }
+    if (S::kIsScaled && static_cast<uint32_t>(unit) % kScaleUnits == kScaleUnits - 1) {
+      const int next = unit / kScaleUnits + 2;
+      if (next * kScaleUnits < job.end) copy_scales(p, job.first_output, ring_end, next);
+    }
+    commit_copies();
+    multiply<S>(acc, weights, x);
+    if constexpr (S::kIsScaled) specials.look_at(weights);
+    stage += stage_bytes;
+    if (stage == ring_end) stage = ring;
+  }
+  if (S::kIsScaled && __any_sync(kAllLanes, specials.found())) {
+#pragma unroll 1
+    for (int tile = 0; tile < S::kTiles; ++tile) {
+      const float4 sums = sum_special<typename S::Weight>(p, job, tile);
+#pragma unroll
+      for (int i = 0; i < S::kTiles; ++i) {
+        if (i != tile) continue;
+        acc[i][0] = sums.x;
+        acc[i][1] = sums.y;
+        acc[i][2] = sums.z;
+        acc[i][3] = sums.w;
+      }
+    }
+  }
+}
+
+// Grid: outputs / 16, tokens / kTokens. Block: a warp a slice. Shared memory: for each warp its ring,
+// where its sums lie afterwards.
+template <typename S, typename Y>
+__device__ __forceinline__ void stream_linear(const LinearParams& p) {
+  extern __shared__ __align__(128) char shared[];
+  const int first_output = blockIdx.x * kRowTile;
+  const int first_token = blockIdx.y * S::kTokens;
+  const int tokens = min(p.tokens - first_token, S::kTokens);
+  const int slice_units = static_cast<uint32_t>(p.slice) / kUnit;
+  const int begin = warp_id() * slice_units;
+  const WarpJob job{first_output, first_token, tokens, begin,
+                    min(begin + slice_units, units_with(p, 0))};
+  const int stage_bytes = S::kWeightBytes + min(p.tokens, S::kTokens) * kXRowBytes;
+  const int stages = min(slice_units, S::kStages);
+  const int warp_bytes = stages * stage_bytes + S::kScaleBytes;
+  char* own = shared + warp_id() * warp_bytes;
+  Sums<S> acc = {};
+  sum_slice<S>(acc, p, job, own, stage_bytes, stages);
+  __syncwarp();  // all lanes are done with the ring
+#pragma unroll
+  for (int tile = 0; tile < S::kTiles; ++tile) {
+    const int token = tile * kTokenTile + lane_id() % 4 * 2;
+    float* to = reinterpret_cast<float*>(own) + token * kTokenPitch + lane_id() / 4;
+    to[0] = acc[tile][0];
+    to[kTokenPitch] = acc[tile][1];
+    to[8] = acc[tile][2];
+    to[kTokenPitch + 8] = acc[tile][3];
+  }
+  __syncthreads();
+  // The slices in order; neighbouring threads have neighbouring outputs.
+#pragma unroll 1
+  for (uint32_t i = threadIdx.x; i < tokens * kRowTile; i += blockDim.x) {
+    const int output = first_output + i % kRowTile;
+    const char* from = shared + (i / kRowTile * kTokenPitch + i % kRowTile) * sizeof(float);
+    float part[kMostSlices];
+#pragma unroll
+    for (int slice = 0; slice < kMostSlices; ++slice) {
+      const bool exists = slice * kWarp < blockDim.x;
+      part[slice] = exists ? *reinterpret_cast<const float*>(from + slice * warp_bytes) : 0.0f;
+    }
+    float total = 0.0f;  // never -0, so that adding the zeros of slices that do not exist keeps it
+#pragma unroll
+    for (int slice = 0; slice < kMostSlices; ++slice) total += part[slice];
+    if (output < p.out) write_y<Y>(p, first_token + i / kRowTile, output, total);
+  }
+}
+
+// Stages: as many as leave room for two blocks of 8 warps on a processor, and for one on a small one.
+template <int kTokens>
+using Bf16Stream = Stream<Bf16Weight, kTokens, kTokens == 16 ? 3 : 4>;
+template <int kTokens>
+using Mxfp8Stream = Stream<Mxfp8Weight, kTokens, kTokens == 16 ? 4 : kTokens == 8 ? 5 : 8>;
+
+}  // namespace
+}  // namespace dense_kernels::cuda
+
+namespace cuda = dense_kernels::cuda;
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_bf16_bf16_f32_stream(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Bf16Stream<4>, float>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_bf16_bf16_f32_stream_8(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Bf16Stream<8>, float>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_bf16_bf16_f32_stream_16(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Bf16Stream<16>, float>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_bf16_bf16_bf16_stream(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Bf16Stream<4>, cuda::Bf16>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_bf16_bf16_bf16_stream_8(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Bf16Stream<8>, cuda::Bf16>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_bf16_bf16_bf16_stream_16(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Bf16Stream<16>, cuda::Bf16>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_mxfp8_bf16_f32_stream(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Mxfp8Stream<4>, float>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_mxfp8_bf16_f32_stream_8(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Mxfp8Stream<8>, float>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_mxfp8_bf16_f32_stream_16(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Mxfp8Stream<16>, float>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_mxfp8_bf16_bf16_stream(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Mxfp8Stream<4>, cuda::Bf16>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_mxfp8_bf16_bf16_stream_8(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Mxfp8Stream<8>, cuda::Bf16>(p);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2)
+    linear_mxfp8_bf16_bf16_stream_16(__grid_constant__ const LinearParams p) {
+  cuda::stream_linear<cuda::Mxfp8Stream<16>, cuda::Bf16>(p);
+}
