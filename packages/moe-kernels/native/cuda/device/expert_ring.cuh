@@ -1,4 +1,4 @@
-// The weights of a warp on their way through shared memory: a ring of slices of 16 rows. The loader
+// The weights of a warp on their way through shared memory: a ring of groups of 16 rows. The loader
 // runs ahead of the sums, across units, so that the memory never waits for the end of one.
 //
 // A lane reads back the very bytes that it asked for; only the scales pass between lanes.
@@ -10,17 +10,23 @@
 #include "dense_kernels/cuda/mma.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "expert_problems.cuh"
-#include "expert_tiles.cuh"
+#include "expert_units.cuh"
 #include "expert_weights.cuh"
 
 namespace moe_kernels::cuda {
 
-constexpr int kRingStages = 2;
+constexpr int kRingStages = 6;
+// Slices whose scales are kept: the ring may reach from one over a short one into a third.
+constexpr int kRingSlices = 4;
 
-// A slice of 16 weight rows.
+// A group of 16 weight rows: rows g and g + 8 as the lanes hold them.
 struct RingStage {
-  uint4 raw[kGroups][2][dense_kernels::cuda::kWarp];  // rows g and g + 8 as the lanes hold them
-  uint32_t scales[kRowTile][2];                       // eight blocks
+  uint4 raw[2][dense_kernels::cuda::kWarp];
+};
+
+// Scales of a slice.
+struct RingScales {
+  uint8_t scale[kRowTile][8];
 };
 
 // Copies 4 aligned bytes in the background, zeros if `exists` is false.
@@ -32,122 +38,109 @@ __device__ __forceinline__ void copy4_async(void* to, const void* from, bool exi
 }
 
 // As copy16_async, for weights, which a step reads once.
-__device__ __forceinline__ void copy16_once(void* to, const void* from, bool exists) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;"
+__device__ __forceinline__ void copy16_once(void* to, const void* from) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
                :
-               : "r"(dense_kernels::cuda::shared_address(to)), "l"(from), "r"(exists ? 16 : 0),
+               : "r"(dense_kernels::cuda::shared_address(to)), "l"(from),
                  "l"(dense_kernels::cuda::read_once())
                : "memory");
 }
 
-// How the units of a launch lie.
-struct UnitRange {
-  ExpertTiles tiles;
-  int64_t units;
-  int32_t blocks;  // of weight rows, an expert
+// Whether cp.async can bring every weight and scale, and columns fill whole groups. What is not so is
+// computed another way: expert_any.cuh.
+template <typename W, typename Problem>
+__device__ __forceinline__ bool suits_ring(const Problem& problem) {
+  const int32_t columns = problem.columns();
+  const bool is_whole = columns % W::kGroup == 0 &&
+                        dense_kernels::cuda::is_aligned(problem.activations()) &&
+                        dense_kernels::cuda::is_aligned(problem.weights());
+  if constexpr (!W::kIsScaled) return is_whole;
+  return is_whole && scale_rows_are_whole(problem.p.scales, columns / kScaleColumns);
+}
+
+// The columns of a warp, the same in each of its units.
+struct WarpColumns {
+  int32_t first;   // slice
+  int32_t groups;  // from there on
 };
 
 template <typename W, typename Problem>
 struct RingLoader {
   const Problem& problem;
-  const UnitRange& range;
-  RingStage* ring;           // [kRingStages] of this warp
-  int64_t number;            // the unit that comes next
-  int32_t slice;             // and its slice
-  uint32_t loads;            // so far
-  const uint8_t* weight[2];  // rows g and g + 8
-  const uint8_t* scale;      // row g, or g + 8 for lanes with q >= 2
-  bool weights_whole;        // rows start at multiples of 16 bytes and fill them
-  bool scales_whole;         // ScaleRow
+  const UnitList& list;
+  const WarpColumns& columns;
+  RingStage* ring;       // [kRingStages] of this warp
+  RingScales* scales;    // [kRingSlices] of this warp
+  UnitWalk walk;         // the unit whose groups come next
+  int32_t left;          // groups of it to ask for
+  uint32_t slice;        // slices begun so far, in all units
+  int32_t block;         // the lane's next blocks of scales
+  const uint8_t* row[2];  // the lane's next bytes of rows g and g + 8
+  const uint8_t* scale;   // row g, or g + 8 for lanes with q >= 2
 
-  __device__ __forceinline__ RingLoader(const Problem& a_problem, const UnitRange& a_range,
-                                        RingStage* a_ring)
-      : problem(a_problem), range(a_range), ring(a_ring), number(blockIdx.x), slice(0), loads(0) {
-    const void* weights = problem.weights();
-    weights_whole = dense_kernels::cuda::is_aligned(weights) &&
-                    int64_t{problem.columns()} * W::kElementBytes % 16 == 0;
-    scales_whole = scale_rows_are_whole(problem.p.scales, problem.columns() / kScaleColumns);
+  __device__ __forceinline__ RingLoader(const Problem& a_problem, const UnitList& a_list,
+                                        const WarpColumns& some_columns, const UnitWalk& a_walk,
+                                        RingStage* a_ring, RingScales* some_scales)
+      : problem(a_problem),
+        list(a_list),
+        columns(some_columns),
+        ring(a_ring),
+        scales(some_scales),
+        walk(a_walk),
+        slice(0) {
     enter();
-    for (int i = 0; i < kRingStages; ++i) load();
+#pragma unroll 1
+    for (int i = 0; i < kRingStages; ++i) load(i);
   }
 
-  // Goes to the first unit from `number` on in which this warp has a row tile.
+  // Begins the unit where the walk is.
   __device__ __forceinline__ void enter() {
-    for (; number < range.units; number += gridDim.x) {
-      const Unit unit = find_unit(range.tiles, number, range.blocks);
-      const int32_t row_tile = unit.block * static_cast<int32_t>(blockDim.z) + threadIdx.z;
-      if (row_tile >= row_tiles(problem)) continue;
-      point_at(unit.tile.expert * problem.weight_rows(), row_tile);
-      slice = threadIdx.y;
-      return;
+    left = walk.left > 0 ? columns.groups : 0;
+    if (left == 0) return;
+    const int g = threadIdx.x / 4;
+    const int q = threadIdx.x % 4;
+    const int64_t expert_row = list.active[walk.at].expert * problem.weight_rows();
+    const int64_t low = expert_row + problem.weight_row(walk.row_tile, g);
+    const int64_t high = expert_row + problem.weight_row(walk.row_tile, g + kPairs);
+    const int64_t bytes = int64_t{problem.columns()} * W::kElementBytes;
+    const int32_t lane = (columns.first * W::kSlice + q * W::kLaneColumns) * W::kElementBytes;
+    const uint8_t* weights = static_cast<const uint8_t*>(problem.weights()) + lane;
+    row[0] = weights + low * bytes;
+    row[1] = weights + high * bytes;
+    if constexpr (W::kIsScaled) {
+      scale = static_cast<const uint8_t*>(problem.p.scales) +
+              (q < 2 ? low : high) * (problem.columns() / kScaleColumns);
+      block = columns.first * kSliceBlocks<W> + q % 2 * 4;
     }
   }
 
-  __device__ __forceinline__ void point_at(int64_t expert_row, int32_t row_tile) {
-    const int g = threadIdx.x / 4;
-    const int q = threadIdx.x % 4;
-    const int64_t columns = problem.columns();
-    const auto row = [&](int r) { return expert_row + problem.weight_row(row_tile, r); };
-    const uint8_t* weights = static_cast<const uint8_t*>(problem.weights());
-    weight[0] = weights + row(g) * columns * W::kElementBytes;
-    weight[1] = weights + row(g + kPairs) * columns * W::kElementBytes;
-    scale = static_cast<const uint8_t*>(problem.p.scales) +
-            row(g + q / 2 * kPairs) * (columns / kScaleColumns);
-  }
-
-  // Asks for the next slice, if there is one, in the stage that was used up.
-  __device__ __forceinline__ void load() {
-    const int32_t slices = (problem.columns() + W::kSlice - 1) / W::kSlice;
-    if (number < range.units && slice < slices) {
-      copy_slice(ring[loads % kRingStages]);
-      slice += blockDim.y;
-      if (slice >= slices) {
-        number += gridDim.x;
+  // Asks for the next group, if there is one, in a stage that was used up.
+  __device__ __forceinline__ void load(int stage) {
+    if (left > 0) {
+      const int lane = threadIdx.x;
+      copy16_once(&ring[stage].raw[0][lane], row[0]);
+      copy16_once(&ring[stage].raw[1][lane], row[1]);
+      row[0] += W::kGroup * W::kElementBytes;
+      row[1] += W::kGroup * W::kElementBytes;
+      if constexpr (W::kIsScaled) {
+        if ((columns.groups - left) % kGroups == 0) copy_scales();
+      }
+      if (--left == 0) {
+        walk.advance(list);
         enter();
       }
     }
     dense_kernels::cuda::commit_copies();
-    ++loads;
   }
 
-  __device__ __forceinline__ void copy_slice(RingStage& to) {
-    const int lane = threadIdx.x;
-    const int q = lane % 4;
-    const int32_t columns = problem.columns();
-    const auto each = [&](int group, int i, auto copy) {
-      const int32_t column = slice * W::kSlice + group * W::kGroup + q * W::kLaneColumns;
-      const uint8_t* from = weight[i] + int64_t{column} * W::kElementBytes;
-      copy(&to.raw[group][i][lane], from, (columns - column) * W::kElementBytes);
-    };
-    if (weights_whole) {
-#pragma unroll
-      for (int part = 0; part < 2 * kGroups; ++part) {
-        each(part / 2, part % 2, [&](uint4* word, const uint8_t* from, int32_t left) {
-          const uint8_t* valid = left > 0 ? from : weight[0];
-          copy16_once(word, valid, left > 0);
-        });
-      }
-    } else {
-      const auto gather = [](uint4* word, const uint8_t* from, int32_t left) {
-        *word = gather16(from, left);
-      };
-#pragma unroll 1
-      for (int group = 0; group < kGroups; ++group) {
-        each(group, 0, gather);
-        each(group, 1, gather);
-      }
-    }
-    if constexpr (W::kIsScaled) {
-      const int32_t blocks = columns / kScaleColumns;
-      const int32_t first = slice * (W::kSlice / kScaleColumns) + q % 2 * 4;
-      uint32_t* word = &to.scales[lane / 4 + q / 2 * kPairs][q % 2];
-      if (scales_whole) {
-        const bool exists = first < blocks;
-        copy4_async(word, exists ? scale + first : scale, exists);
-      } else {
-        *word = load_scales({scale, blocks, false}, first);
-      }
-    }
+  __device__ __forceinline__ void copy_scales() {
+    const int q = threadIdx.x % 4;
+    const int r = threadIdx.x / 4 + q / 2 * kPairs;
+    const bool exists = block < problem.columns() / kScaleColumns;
+    copy4_async(&scales[slice % kRingSlices].scale[r][q % 2 * 4], exists ? scale + block : scale,
+                exists);
+    block += kSliceBlocks<W>;
+    ++slice;
   }
 };
 
