@@ -9,10 +9,10 @@ using dense_kernels::cuda::Bf16;
 using namespace moe_kernels::cuda;
 
 // The plan gives so much shared memory: src/experts.plan.ts.
-static_assert(sizeof(StreamShared<Mxfp8Weights, false>) == 54800);
-static_assert(sizeof(StreamShared<Bf16Weights, false>) == 50208);
-static_assert(sizeof(StreamShared<Mxfp8Weights, true>) == 66576);
-static_assert(sizeof(StreamShared<Bf16Weights, true>) == 74272);
+static_assert(sizeof(StreamShared<Mxfp8Weights, false>) == 52240);
+static_assert(sizeof(StreamShared<Bf16Weights, false>) == 49696);
+static_assert(sizeof(StreamShared<Mxfp8Weights, true>) == 64016);
+static_assert(sizeof(StreamShared<Bf16Weights, true>) == 73760);
 static_assert(sizeof(TiledShared<Mxfp8Weights, Down>) == 100352);
 static_assert(sizeof(TiledShared<Bf16Weights, Down>) == 133120);
 

@@ -5,7 +5,7 @@
 // where there are too few row tiles to keep the memory busy, a block whose warps share the columns
 // (`kShares`). Either way the sums of slices are joined in ascending order (expert_weights.cuh).
 //
-// One loop over groups of columns, so that little machine code runs: in a decode step it is cold.
+// One loop over stages of two groups of columns, so that little machine code runs: in a decode step it is cold.
 #ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_STREAM_CUH
 #define MOE_KERNELS_CUDA_DEVICE_EXPERT_STREAM_CUH
 
@@ -37,26 +37,24 @@ struct ParkedSums {
 template <typename W, bool kShares>
 struct StreamShared {
   static constexpr int kParked = kShares ? kSharedColumns / W::kSlice : 1;
-  RingStage ring[kStreamWarps][kRingStages];
-  RingScales scales[W::kIsScaled ? kStreamWarps : 1][kRingSlices];
+  uint4 ring[kStreamWarps][kRingStages * RingStage<W>::kBytes / 16];
   uint32_t factor[W::kIsScaled ? 256 : 1];  // of each scale: e8m0_to_bf16x2
   ParkedSums parked[kParked];
   int32_t actives[4];  // the first; the others keep what follows aligned
 };
 
-// The tokens of a unit: a lane's columns of tokens g and g + 8 in the group that comes next. Those
+// The tokens of a unit: a lane's columns of tokens g and g + 8 in the stage that comes next. Those
 // behind the last token are the last again; nothing comes of their sums.
 template <typename W, int kFragments>
 struct StreamTokens {
-  static constexpr int kLoads = kLaneWords<W> / 4;
   const uint8_t* next[kFragments];
-  int32_t left;  // groups to come, that one included
+  int32_t left;  // stages to come, that one included
 
-  // The lane's columns of a fragment as B operands.
-  __device__ __forceinline__ void load(int n, uint32_t (&word)[kLaneWords<W>]) const {
+  // The lane's columns of fragment `n` in a group, as B operands.
+  __device__ __forceinline__ void load(int n, int group, uint32_t (&word)[kLaneWords<W>]) const {
 #pragma unroll
-    for (int i = 0; i < kLoads; ++i) {
-      const uint4 raw = dense_kernels::cuda::load16(next[n] + 16 * i);
+    for (int i = 0; i < kLaneWords<W> / 4; ++i) {
+      const uint4 raw = dense_kernels::cuda::load16(next[n] + group * W::kGroup * 2 + 16 * i);
       word[4 * i] = raw.x;
       word[4 * i + 1] = raw.y;
       word[4 * i + 2] = raw.z;
@@ -64,11 +62,11 @@ struct StreamTokens {
     }
   }
 
-  // To the next group; stays on the last.
+  // To the next stage; stays on the last.
   __device__ __forceinline__ void advance() {
     if (--left <= 0) return;
 #pragma unroll
-    for (int n = 0; n < kFragments; ++n) next[n] += W::kGroup * 2;
+    for (int n = 0; n < kFragments; ++n) next[n] += kRingColumns<W> * 2;
   }
 };
 
@@ -77,7 +75,7 @@ __device__ __forceinline__ StreamTokens<W, kFragments> tokens_of_lane(const Prob
                                                                       const RowTile& tile,
                                                                       const WarpColumns& columns) {
   StreamTokens<W, kFragments> tokens;
-  tokens.left = columns.groups;
+  tokens.left = columns.stages;
   const int32_t first = columns.first * W::kSlice + threadIdx.x % 4 * W::kLaneColumns;
 #pragma unroll
   for (int n = 0; n < kFragments; ++n) {
@@ -92,41 +90,55 @@ __device__ __forceinline__ StreamTokens<W, kFragments> tokens_of_lane(const Prob
 // The warp's part of the launch.
 template <typename W, bool kShares, typename Problem>
 struct StreamWarp {
+  typedef RingStage<W> Stage;
+
   const Problem& problem;
-  const UnitList& list;
   const WarpColumns& columns;
   StreamShared<W, kShares>& shared;
   RingLoader<W, Problem>& loader;
-  int stage;       // of the ring, the oldest
-  uint32_t slice;  // slices of the ring begun so far
+  uint32_t raw_from;    // the lane's bytes of the ring
+  uint32_t scale_from;  // the scale of the lane's first block of row g
+  uint32_t factors;     // of all scales
+  uint32_t stage;       // the oldest of the ring, in bytes behind its start
 
-  // One group: multiplies the oldest of the ring and asks for another in its place.
+  // Multiplies the oldest stage of the ring and asks for another in its place. `token` has the first
+  // fragment's first group, and the next stage's in the end.
   template <int kFragments>
-  __device__ __forceinline__ void take_group(const uint8_t* scale, StreamTokens<W, kFragments>& tokens,
+  __device__ __forceinline__ void take_stage(StreamTokens<W, kFragments>& tokens,
                                              uint32_t (&token)[kLaneWords<W>],
                                              float (&sum)[kFragments][4]) {
-    const int lane = threadIdx.x;
     dense_kernels::cuda::wait_copies<kRingStages - 1>();
-    const RingStage& from = loader.ring[stage];
-    const uint4 raw[2] = {from.raw[0][lane], from.raw[1][lane]};
-    uint32_t factor[2] = {};
-    if constexpr (W::kIsScaled) {
-      factor[0] = shared.factor[scale[0]];
-      factor[1] = shared.factor[scale[kPairs * sizeof(RingScales::scale[0])]];
-    }
-    loader.load(stage);
-    stage = stage == kRingStages - 1 ? 0 : stage + 1;
-    uint32_t low[kLaneWords<W>];
-    uint32_t high[kLaneWords<W>];
-    W::widen_by(raw[0], factor[0], low);
-    W::widen_by(raw[1], factor[1], high);
-    // The first fragment came a group ahead, the second comes now.
+    __syncwarp();  // the scales came through other lanes
     uint32_t second[kLaneWords<W>];
-    if constexpr (kFragments > 1) tokens.load(1, second);
-    multiply(low, high, token, sum[0]);
-    tokens.advance();
-    tokens.load(0, token);
-    if constexpr (kFragments > 1) multiply(low, high, second, sum[1]);
+    uint32_t other[kLaneWords<W>];  // of the second fragment, if there is one
+    tokens.load(0, 1, second);
+    if constexpr (kFragments > 1) tokens.load(1, 0, other);
+#pragma unroll
+    for (int group = 0; group < kStageGroups; ++group) {
+      const uint32_t at = raw_from + stage + group * Stage::kGroup;
+      const uint4 raw[2] = {load16_shared(at), load16_shared(at + Stage::kRows)};
+      uint32_t factor[2] = {};
+      if constexpr (W::kIsScaled) {
+        const uint32_t scale = scale_from + stage + group * (W::kGroup / kScaleColumns);
+        factor[0] = load4_shared(factors + 4 * load1_shared(scale));
+        factor[1] = load4_shared(factors + 4 * load1_shared(scale + kPairs * Stage::kRowScales));
+      }
+      if (group == kStageGroups - 1) {
+        __syncwarp();  // all lanes have their scales
+        loader.load(stage);
+        stage = stage == (kRingStages - 1) * Stage::kBytes ? 0 : stage + Stage::kBytes;
+      }
+      uint32_t low[kLaneWords<W>];
+      uint32_t high[kLaneWords<W>];
+      W::widen_by(raw[0], factor[0], low);
+      W::widen_by(raw[1], factor[1], high);
+      multiply(low, high, group == 0 ? token : second, sum[0]);
+      if constexpr (kFragments > 1) multiply(low, high, other, sum[1]);
+      if (group > 0) continue;
+      if constexpr (kFragments > 1) tokens.load(1, 1, other);
+      tokens.advance();
+      tokens.load(0, 0, token);
+    }
   }
 
   static __device__ __forceinline__ void multiply(const uint32_t (&low)[kLaneWords<W>],
@@ -141,37 +153,20 @@ struct StreamWarp {
     }
   }
 
-  // Sums of a slice from the ring; `group` is its first.
-  template <int kFragments>
-  __device__ __forceinline__ void take_slice(int32_t groups, StreamTokens<W, kFragments>& tokens,
-                                             uint32_t (&token)[kLaneWords<W>],
-                                             float (&sum)[kFragments][4]) {
-    const uint8_t* scale = nullptr;
-    if constexpr (W::kIsScaled) {
-      dense_kernels::cuda::wait_copies<kRingStages - 1>();
-      __syncwarp();  // the scales came through other lanes
-      const int lane = threadIdx.x;
-      scale = &loader.scales[slice % kRingSlices].scale[lane / 4][lane % 4 / 2];
-      ++slice;
-    }
-#pragma unroll 1
-    for (int32_t group = 0; group < groups; ++group) {
-      take_group<kFragments>(scale, tokens, token, sum);
-      if constexpr (W::kIsScaled) scale += W::kGroup / kScaleColumns;
-    }
-  }
-
   // One unit with up to 8 * kFragments rows: calls join(sums) for each slice, ascending.
   template <int kFragments, typename Join>
   __device__ __forceinline__ void sum_unit(const RowTile& tile, Join join) {
     StreamTokens<W, kFragments> tokens =
         tokens_of_lane<W, kFragments>(problem, tile, columns);
     uint32_t token[kLaneWords<W>];
-    tokens.load(0, token);
+    tokens.load(0, 0, token);
 #pragma unroll 1
-    for (int32_t groups = columns.groups; groups > 0; groups -= kGroups) {
+    for (int32_t stages = columns.stages; stages > 0; stages -= kRingSliceStages) {
       float sum[kFragments][4] = {};
-      take_slice<kFragments>(min(groups, kGroups), tokens, token, sum);
+#pragma unroll 1
+      for (int i = min(stages, kRingSliceStages); i > 0; --i) {
+        take_stage<kFragments>(tokens, token, sum);
+      }
       join(sum);
     }
   }
@@ -204,7 +199,7 @@ struct StreamWarp {
     const int lane = threadIdx.x;
     ParkedSums* own = shared.parked + columns.first;
     ParkedSums* to = own;
-    if (columns.groups == 0) __syncthreads();
+    if (columns.stages == 0) __syncthreads();
     sum_unit<1>(tile, [&](const float (&sum)[1][4]) {
       if (to == own) __syncthreads();  // the last unit's sums are joined
       to->pair[0][lane] = {sum[0][0], sum[0][2]};
@@ -257,13 +252,22 @@ __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory
     share = share.part(warp, kStreamWarps);
   }
   const int32_t first = static_cast<int32_t>(own.first);
-  const int32_t groups = problem.columns() / W::kGroup;
+  const int32_t stages = problem.columns() / kRingColumns<W>;
   const WarpColumns columns = {
-      first, min(static_cast<int32_t>(own.count) * kGroups, groups - first * kGroups)};
+      first, min(static_cast<int32_t>(own.count) * kRingSliceStages, stages - first * kRingSliceStages)};
   UnitWalk walk(list, share);
-  RingLoader<W, Problem> loader(problem, list, columns, walk, shared.ring[warp],
-                                shared.scales[W::kIsScaled ? warp : 0]);
-  StreamWarp<W, kShares, Problem> stream = {problem, list, columns, shared, loader, 0, 0};
+  const uint32_t ring = kept_address(shared.ring[warp]);
+  RingLoader<W, Problem> loader(problem, list, columns, walk, ring);
+  const uint32_t lane = threadIdx.x;
+  StreamWarp<W, kShares, Problem> stream = {
+      problem,
+      columns,
+      shared,
+      loader,
+      ring + lane * 16,
+      ring + RingStage<W>::kScales + lane / 4 * RingStage<W>::kRowScales + lane % 4 / 2,
+      kept_address(shared.factor),
+      0};
   for (int unit = 0; walk.left > 0; walk.advance(list), ++unit) {
     const RowTile tile = walk.tile_of<kStreamTokens<kShares>>(list);
     if constexpr (kShares) {
