@@ -25,23 +25,44 @@ async function plan(
 }
 
 describe('planExperts', () => {
-  it('streams the weights of a decode step in two turns of resident blocks', async () => {
-    const { gateUp, down } = await plan({});
+  it('streams the weights of one token by blocks whose warps share row tiles', async () => {
+    const { gateUp } = await plan({ intermediate: 768 });
     expect(gateUp).toMatchObject({
       path: 'stream',
       layout: 'plain',
-      kernel: 'experts_gate_up_mxfp8_bf16',
-      config: { grid: [528], block: [32, 8, 1], sharedBytes: 96_256 + 129 * 4 },
+      kernel: 'experts_gate_up_mxfp8_bf16_shared',
+      // 96 row tiles of gates and ups for each of 4 experts
+      config: { grid: [384], block: [32, 8], sharedBytes: 64_016 + 129 * 16 },
       refused: [{ path: 'tiled', reason: '1 rows an expert on average; tiles pay from 24' }],
     });
-    expect(down).toMatchObject({ path: 'stream', config: { grid: [528], block: [32, 8, 1] } });
+    const bf16 = await plan({ intermediate: 768, weights: 'bf16' });
+    expect(bf16.gateUp).toMatchObject({
+      kernel: 'experts_gate_up_bf16_bf16_shared',
+      config: { sharedBytes: 73_760 + 129 * 16 },
+    });
   });
 
-  it('shares fewer columns among fewer warps: those of a TP4 and a TP8 rank', async () => {
-    expect((await plan({ intermediate: 768 })).down.config.block).toEqual([32, 4, 2]);
-    expect((await plan({ intermediate: 384 })).down.config.block).toEqual([32, 2, 4]);
+  it('gives a warp row tiles of its own where they are many or short', async () => {
+    const tp4 = { intermediate: 768 };
+    // 384 row tiles of 3 slices for each of 4 experts: fewer than warps, spread over all places.
+    expect((await plan(tp4)).down).toMatchObject({
+      kernel: 'experts_down_mxfp8_bf16',
+      config: { grid: [396], block: [32, 8], sharedBytes: 52_240 + 129 * 16 },
+    });
+    const kernelOf = async (tokens: number) => (await plan({ ...tp4, tokens })).gateUp.kernel;
+    expect(await kernelOf(5)).toBe('experts_gate_up_mxfp8_bf16_shared'); // 20 * 96 < 132 * 16
+    expect(await kernelOf(6)).toBe('experts_gate_up_mxfp8_bf16');
+    // More columns than a block keeps sums of.
+    expect((await plan({ ...tp4, hidden: 6400 })).gateUp.kernel).toBe('experts_gate_up_mxfp8_bf16');
     const narrow = await plan({ hidden: 64, intermediate: 32, localExperts: 8 });
-    expect(narrow.down.config).toMatchObject({ grid: [4], block: [32, 1, 8] });
+    expect(narrow.down.config.grid).toEqual([16]);
+  });
+
+  it('takes two turns where each warp has work in both', async () => {
+    const gridOf = async (tokens: number) =>
+      (await plan({ intermediate: 768, tokens })).gateUp.config.grid;
+    expect(await gridOf(16)).toEqual([396]); // 64 * 96 units < 2 * 396 * 8
+    expect(await gridOf(17)).toEqual([792]);
   });
 
   it('takes tiles where experts have many rows', async () => {
@@ -78,8 +99,8 @@ describe('planExperts', () => {
 
   it('covers any routing with fewer blocks than fit', async () => {
     const tiny = { tokens: 2, k: 2, localExperts: 8, hidden: 64, intermediate: 32 };
-    // 4 pairs may need 4 tiles; 4 row tiles of gates and ups fill half a block of 8.
-    expect((await plan(tiny)).gateUp.config.grid).toEqual([4]);
+    // 4 pairs may need 4 tiles of each of 4 row tiles of gates and ups.
+    expect((await plan(tiny)).gateUp.config.grid).toEqual([16]);
     const none = { activations: 'f32', weights: 'f32' } as const;
     expect((await plan({ ...tiny, ...none })).gateUp).toMatchObject({
       path: 'simt',

@@ -17,9 +17,10 @@ export interface ExpertsShape {
 }
 
 /**
- * How a projection runs. On a GPU: `stream` reads weights once for 16 rows of an expert (decode), `tiled`
- * multiplies tiles of 128 rows (prefill), both on bf16 tensor cores and with the same bits; `simt` takes
- * every other pair of types. The CPU has one way, `cpu`.
+ * How a projection runs. On a GPU: `stream` reads weights once for 16 rows of an expert (decode; where row
+ * tiles are few, the warps of a block share them), `tiled` multiplies tiles of 128 rows (prefill), all on
+ * bf16 tensor cores and with the same bits; `simt` takes every other pair of types. The CPU has one way,
+ * `cpu`.
  */
 export type ExpertsPath = 'cpu' | 'simt' | 'stream' | 'tiled';
 
@@ -51,7 +52,10 @@ const tiledFromRows = 24;
 // What the kernels are built with: device/expert_stream.cuh, expert_tiled.cuh, expert_simt.cuh. Bytes
 // are dynamic shared memory without the work list.
 const warp = 32;
-const stream = { warps: 8, rows: 16, resident: 2, bytes: 96_256 } as const;
+const streamWarps = 8;
+const streamResident = 3;
+const alone = { rows: 16, bytes: { mxfp8: 52_240, bf16: 49_696 } } as const;
+const shared = { rows: 8, columns: 6144, bytes: { mxfp8: 64_016, bf16: 73_760 } } as const;
 const tiled = { threads: 256, rowTiles: 8, rows: 128, resident: 1 } as const;
 const simt = { threads: 256, rowTiles: 4, rows: 32, resident: 2 } as const;
 const tiledBytes = { mxfp8: 100_352, bf16: 133_120 } as const;
@@ -63,6 +67,14 @@ const tiledStaticBytes = 128;
  */
 const turns = 2;
 const sliceColumns = { mxfp8: 256, bf16: 128 } as const;
+
+/**
+ * Warps of a multiprocessor that keep the memory busy, each with a row tile of its own: with 6 KiB on the
+ * way for each, twice of what its latency asks for.
+ */
+const busyWarps = 16;
+/** Slices for each warp from which sharing pays: the joined sums are a part of the work. */
+const sharedSlices = 2;
 
 /** @throws ArgumentRangeError when `wanted` cannot be had */
 export function planExperts(
@@ -145,13 +157,13 @@ const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
     tokens: shape.tokens,
   }),
   stream: (projection, shape, device) => {
-    const sharers = warpsOfARowTile(projection.columns, shape.weights);
-    const rowTiles = stream.warps / sharers;
+    const isShared = warpsShare(projection, shape, device);
+    const way = isShared ? shared : alone;
     return {
-      kernel: `${projection.kernel}_${shape.weights}_bf16`,
-      blocks: blocksOf(projection, shape, device, { ...stream, rowTiles }),
-      block: [warp, sharers, rowTiles],
-      sharedBytes: stream.bytes + workListBytes(shape),
+      kernel: `${projection.kernel}_${shape.weights}_bf16${isShared ? '_shared' : ''}`,
+      blocks: streamBlocks(rowTileUnits(projection, shape, way.rows), isShared, device),
+      block: [warp, streamWarps],
+      sharedBytes: way.bytes[formatOf(shape)] + activeListBytes(shape),
       tokens: shape.tokens,
     };
   },
@@ -159,7 +171,7 @@ const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
     kernel: `${projection.kernel}_${shape.weights}_bf16_tiled`,
     blocks: blocksOf(projection, shape, device, tiled),
     block: [tiled.threads],
-    sharedBytes: tiledBytes[shape.weights === 'mxfp8' ? 'mxfp8' : 'bf16'] + workListBytes(shape),
+    sharedBytes: tiledBytes[formatOf(shape)] + workListBytes(shape),
     tokens: shape.tokens,
   }),
 };
@@ -180,13 +192,47 @@ function blocksOf(
 }
 
 /**
- * Warps that share the slices of 16 weight rows: as many as leave at most a third of the slices' number
- * idle in the last round.
+ * Whether the warps of a block share row tiles: there are too few for a warp each, and columns enough for
+ * all warps, but not more than a block keeps sums of.
  */
-function warpsOfARowTile(columns: number, weights: WeightFormat): number {
-  const slices = Math.ceil(columns / sliceColumns[weights === 'mxfp8' ? 'mxfp8' : 'bf16']);
-  const isEven = (warps: number) => (Math.ceil(slices / warps) * warps - slices) * 3 <= slices;
-  return [8, 4, 2].find(isEven) ?? 1;
+function warpsShare(
+  projection: ExpertsProjection,
+  shape: ExpertsShape,
+  { processors }: DeviceLimits,
+): boolean {
+  const { columns } = projection;
+  const slices = Math.ceil(columns / sliceColumns[formatOf(shape)]);
+  const isFew = rowTileUnits(projection, shape, shared.rows) < processors * busyWarps;
+  return isFew && columns <= shared.columns && slices >= streamWarps * sharedSlices;
+}
+
+/**
+ * Blocks of a streaming launch. Each takes an even share of the units that there are. Warps alone take a
+ * second turn where one unit is left for each in both; below, more blocks would be shorter of work than
+ * of places.
+ */
+function streamBlocks(units: number, isShared: boolean, { processors }: DeviceLimits): number {
+  const places = processors * streamResident;
+  const hasTurns = !isShared && units >= places * streamWarps * turns;
+  return Math.min(units, hasTurns ? places * turns : places);
+}
+
+/** Row tiles times tiles of `rows` rows of activations that any routing can make. */
+function rowTileUnits(
+  { outputs, rowTileOutputs }: ExpertsProjection,
+  shape: ExpertsShape,
+  rows: number,
+): number {
+  return Math.ceil(outputs / rowTileOutputs) * maxTiles(slotsOf(shape), shape.localExperts, rows);
+}
+
+function formatOf({ weights }: ExpertsShape): 'mxfp8' | 'bf16' {
+  return weights === 'mxfp8' ? 'mxfp8' : 'bf16';
+}
+
+/** Experts with rows, listed by every streaming block in shared memory. */
+function activeListBytes({ localExperts }: ExpertsShape): number {
+  return (localExperts + 1) * 16;
 }
 
 /** Tiles before each expert, made by every block in shared memory. */

@@ -13,6 +13,12 @@ const cases: readonly ExpertsCase[] = [
   { name: 'mxfp8, 5 tokens', ...mx, tokens: 5, hidden: 64, intermediate: 32 },
   { name: 'mxfp8, 300 tokens', ...mx, tokens: 300, hidden: 288, intermediate: 160 },
   { name: 'mxfp8, 10 slices', ...mx, tokens: 40, hidden: 2336, intermediate: 96 },
+  { name: 'mxfp8, whole slices', ...mx, tokens: 34, hidden: 512, intermediate: 384 },
+  { name: 'mxfp8, shared row tiles', ...mx, tokens: 21, hidden: 4480, intermediate: 64 },
+  {
+    name: 'bf16, shared row tiles',
+    ...{ ...base, weights: 'bf16', tokens: 9, hidden: 2112, intermediate: 64 },
+  },
   {
     name: 'bf16, 300 tokens',
     ...base,

@@ -3,19 +3,20 @@ import { expect } from 'vitest';
 import { expertsDown, loadMoeKernels } from '../src/index.js';
 
 const [one, minusOne, smallest, notANumber] = [0x38, 0xb8, 0x01, 0x7f]; // E4M3 codes; smallest = 2^-9
-const columns = 32;
 
 // AVX-512 takes subnormal bf16 as 0, so those are left out.
 const cases = [
-  { name: 'f32 activations', activations: 'f32', path: undefined, first: 0 },
-  { name: 'bf16 activations', activations: 'bf16', path: 'stream', first: 1 },
-  { name: 'bf16 activations, tiles', activations: 'bf16', path: 'tiled', first: 1 },
+  { name: 'f32 activations', activations: 'f32', path: undefined, first: 0, columns: 32 },
+  { name: 'bf16 activations', activations: 'bf16', path: 'stream', first: 1, columns: 128 },
+  { name: 'rows too short for a ring', activations: 'bf16', path: 'stream', first: 1, columns: 32 },
+  { name: 'shared row tiles', activations: 'bf16', path: 'stream', first: 1, columns: 4096 },
+  { name: 'bf16 activations, tiles', activations: 'bf16', path: 'tiled', first: 1, columns: 32 },
 ] as const;
 
 describeEachBackend(
   'every E8M0 scale and NaN code is exact with',
   cases,
-  async ({ stream, runtime }, { activations, path, first }) => {
+  async ({ stream, runtime }, { activations, path, first, columns }) => {
     await loadMoeKernels(runtime);
     const permutation = {
       offsets: upload(stream, [0, 1], [2], 'i32'),
@@ -33,10 +34,11 @@ describeEachBackend(
     const run = async (code: number) => {
       const codes = new Uint8Array(rows * columns);
       for (let r = 0; r < rows; r += 1) codes[r * columns + 3] = code;
-      const scales = Uint8Array.from({ length: rows }, (_, r) => r);
+      const blocks = columns / 32;
+      const scales = Uint8Array.from({ length: rows * blocks }, (_, i) => Math.floor(i / blocks));
       const w2 = {
         data: upload(stream, codes, [1, rows, columns], 'e4m3'),
-        scales: upload(stream, scales, [1, rows, 1], 'e8m0'),
+        scales: upload(stream, scales, [1, rows, blocks], 'e8m0'),
       };
       const options = path ? { stream, path } : { stream };
       return [...(await download(stream, expertsDown({ y, w2, permutation }, options)))].map(

@@ -9,7 +9,10 @@ using dense_kernels::cuda::Bf16;
 using namespace moe_kernels::cuda;
 
 // The plan gives so much shared memory: src/experts.plan.ts.
-static_assert(sizeof(StreamShared) == 96256);
+static_assert(sizeof(StreamShared<Mxfp8Weights, false>) == 52240);
+static_assert(sizeof(StreamShared<Bf16Weights, false>) == 49696);
+static_assert(sizeof(StreamShared<Mxfp8Weights, true>) == 64016);
+static_assert(sizeof(StreamShared<Bf16Weights, true>) == 73760);
 static_assert(sizeof(TiledShared<Mxfp8Weights, Down>) == 100352);
 static_assert(sizeof(TiledShared<Bf16Weights, Down>) == 133120);
 
@@ -18,14 +21,24 @@ static_assert(sizeof(TiledShared<Bf16Weights, Down>) == 133120);
       name(__grid_constant__ const ExpertsDownParams p)
 
 // ---- entries: dynamic shared memory as the functions say ---------------------------------------
-EXPERTS_ENTRY(experts_down_mxfp8_bf16, 2) {
+EXPERTS_ENTRY(experts_down_mxfp8_bf16, 3) {
   extern __shared__ uint4 memory[];
-  run_stream<Mxfp8Weights>(Down{p}, memory);
+  run_stream<Mxfp8Weights, false>(Down{p}, memory);
 }
 
-EXPERTS_ENTRY(experts_down_bf16_bf16, 2) {
+EXPERTS_ENTRY(experts_down_mxfp8_bf16_shared, 3) {
   extern __shared__ uint4 memory[];
-  run_stream<Bf16Weights>(Down{p}, memory);
+  run_stream<Mxfp8Weights, true>(Down{p}, memory);
+}
+
+EXPERTS_ENTRY(experts_down_bf16_bf16, 3) {
+  extern __shared__ uint4 memory[];
+  run_stream<Bf16Weights, false>(Down{p}, memory);
+}
+
+EXPERTS_ENTRY(experts_down_bf16_bf16_shared, 3) {
+  extern __shared__ uint4 memory[];
+  run_stream<Bf16Weights, true>(Down{p}, memory);
 }
 
 EXPERTS_ENTRY(experts_down_mxfp8_bf16_tiled, 1) {

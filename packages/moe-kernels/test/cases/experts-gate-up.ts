@@ -109,6 +109,36 @@ export const expertsCases: readonly ExpertsCase[] = [
     ...mx,
     swiglu: { alpha: 1, beta: 0, limit: Number.POSITIVE_INFINITY },
   },
+  // Rows of one expert at the borders of fragments and tiles; a short last slice, one of half a group.
+  ...[8, 9, 16, 17].map((tokens) => ({
+    name: `${tokens} rows of one expert`,
+    ...{ ...small, tokens, k: 1, hidden: 640, intermediate: 40, pattern: 'one expert' as const },
+    weights: 'bf16' as const,
+    activations: 'bf16' as const,
+    every: 3,
+  })),
+  ...[384, 640, 672].map((hidden) => ({
+    name: `mxfp8, ${hidden} columns`,
+    ...{ ...small, tokens: 40, experts: 4, hidden, intermediate: 128, ...mx, every: 7 },
+  })),
+  // Row tiles shared by the warps of a block: 17.5 and 16.5 slices, more than 8 rows an expert.
+  {
+    name: 'mxfp8, shared row tiles',
+    ...{ ...small, tokens: 20, experts: 3, hidden: 4480, intermediate: 64, ...mx, every: 11 },
+  },
+  {
+    name: 'bf16, shared row tiles',
+    ...{ ...small, experts: 3, hidden: 2112, intermediate: 44, every: 5 },
+    ...{ weights: 'bf16', activations: 'bf16' },
+  },
+  {
+    name: 'more columns than are shared',
+    ...{ tokens: 3, k: 1, experts: 2, hidden: 6400, intermediate: 32, ...mx, every: 3 },
+  },
+  {
+    name: '300 experts',
+    ...{ ...small, tokens: 50, k: 4, experts: 300, hidden: 128, ...mx, every: 5 },
+  },
   {
     name: 'a TP8 slice of the real width',
     ...{ tokens: 2, k: 2, experts: 3, hidden: 6144, intermediate: 384, ...mx, every: 17 },

@@ -1,4 +1,4 @@
-// The weights of a warp on their way through shared memory: a ring of slices of 16 rows. The loader
+// The weights of a warp on their way through shared memory: a ring of stages of two groups of 16 rows. The loader
 // runs ahead of the sums, across units, so that the memory never waits for the end of one.
 //
 // A lane reads back the very bytes that it asked for; only the scales pass between lanes.
@@ -10,144 +10,160 @@
 #include "dense_kernels/cuda/mma.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "expert_problems.cuh"
-#include "expert_tiles.cuh"
+#include "expert_units.cuh"
 #include "expert_weights.cuh"
 
 namespace moe_kernels::cuda {
 
-constexpr int kRingStages = 2;
+constexpr int kRingStages = 3;
+constexpr int kStageGroups = 2;
+constexpr int kRingSliceStages = kGroups / kStageGroups;
 
-// A slice of 16 weight rows.
+template <typename W>
+constexpr int kRingColumns = kStageGroups * W::kGroup;
+
+// A stage, in bytes: two groups of 16 weight rows, rows g and g + 8 as the lanes hold them, then four
+// scales of each row.
+template <typename W>
 struct RingStage {
-  uint4 raw[kGroups][2][dense_kernels::cuda::kWarp];  // rows g and g + 8 as the lanes hold them
-  uint32_t scales[kRowTile][2];                       // eight blocks
+  static constexpr int kRows = 16 * dense_kernels::cuda::kWarp;  // one of the two rows of all lanes
+  static constexpr int kGroup = 2 * kRows;
+  static constexpr int kScales = kStageGroups * kGroup;
+  static constexpr int kRowScales = kRingColumns<W> / kScaleColumns;
+  static constexpr int kBytes = kScales + (W::kIsScaled ? kRowTile * kRowScales : 0);
 };
 
-// Copies 4 aligned bytes in the background, zeros if `exists` is false.
-__device__ __forceinline__ void copy4_async(void* to, const void* from, bool exists) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+// An address of shared memory that the compiler keeps, instead of making it again at each use.
+__device__ __forceinline__ uint32_t kept_address(const void* shared) {
+  uint32_t address = dense_kernels::cuda::shared_address(shared);
+  asm volatile("" : "+r"(address));
+  return address;
+}
+
+__device__ __forceinline__ uint4 load16_shared(uint32_t address) {
+  uint4 word;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+               : "r"(address));
+  return word;
+}
+
+__device__ __forceinline__ uint32_t load4_shared(uint32_t address) {
+  uint32_t word;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address));
+  return word;
+}
+
+__device__ __forceinline__ uint32_t load1_shared(uint32_t address) {
+  uint32_t byte;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(byte) : "r"(address));
+  return byte;
+}
+
+// Copies 4 aligned bytes in the background.
+__device__ __forceinline__ void copy4_async(uint32_t to, const void* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(to), "l"(from) : "memory");
+}
+
+// Copies 16 aligned bytes of weights, which a step reads once, in the background.
+__device__ __forceinline__ void copy16_once(uint32_t to, const void* from) {
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;"
                :
-               : "r"(dense_kernels::cuda::shared_address(to)), "l"(from), "r"(exists ? 4 : 0)
+               : "r"(to), "l"(from), "l"(dense_kernels::cuda::read_once())
                : "memory");
 }
 
-// As copy16_async, for weights, which a step reads once.
-__device__ __forceinline__ void copy16_once(void* to, const void* from, bool exists) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;"
-               :
-               : "r"(dense_kernels::cuda::shared_address(to)), "l"(from), "r"(exists ? 16 : 0),
-                 "l"(dense_kernels::cuda::read_once())
-               : "memory");
+// Whether cp.async can bring every weight and scale, and columns fill whole stages. What is not so is
+// computed another way: expert_any.cuh.
+template <typename W, typename Problem>
+__device__ __forceinline__ bool suits_ring(const Problem& problem) {
+  const bool is_whole = problem.columns() % kRingColumns<W> == 0 &&
+                        dense_kernels::cuda::is_aligned(problem.activations()) &&
+                        dense_kernels::cuda::is_aligned(problem.weights());
+  if constexpr (!W::kIsScaled) return is_whole;
+  return is_whole && dense_kernels::cuda::is_aligned(problem.p.scales, 4);
 }
 
-// How the units of a launch lie.
-struct UnitRange {
-  ExpertTiles tiles;
-  int64_t units;
-  int32_t blocks;  // of weight rows, an expert
+// The columns of a warp, the same in each of its units.
+struct WarpColumns {
+  int32_t first;   // slice
+  int32_t stages;  // from there on
 };
 
 template <typename W, typename Problem>
 struct RingLoader {
-  const Problem& problem;
-  const UnitRange& range;
-  RingStage* ring;           // [kRingStages] of this warp
-  int64_t number;            // the unit that comes next
-  int32_t slice;             // and its slice
-  uint32_t loads;            // so far
-  const uint8_t* weight[2];  // rows g and g + 8
-  const uint8_t* scale;      // row g, or g + 8 for lanes with q >= 2
-  bool weights_whole;        // rows start at multiples of 16 bytes and fill them
-  bool scales_whole;         // ScaleRow
+  typedef RingStage<W> Stage;
+  static constexpr int kGroupBytes = W::kGroup * W::kElementBytes;  // of a row
 
-  __device__ __forceinline__ RingLoader(const Problem& a_problem, const UnitRange& a_range,
-                                        RingStage* a_ring)
-      : problem(a_problem), range(a_range), ring(a_ring), number(blockIdx.x), slice(0), loads(0) {
-    const void* weights = problem.weights();
-    weights_whole = dense_kernels::cuda::is_aligned(weights) &&
-                    int64_t{problem.columns()} * W::kElementBytes % 16 == 0;
-    scales_whole = scale_rows_are_whole(problem.p.scales, problem.columns() / kScaleColumns);
+  const Problem& problem;
+  const UnitList& list;
+  const WarpColumns& columns;
+  uint32_t to;            // the lane's bytes of the warp's ring
+  uint32_t scales_to;     // the scales of row `lane`
+  UnitWalk walk;          // the unit whose stages come next
+  int32_t left;           // stages of it to ask for
+  const uint8_t* row[2];  // the lane's next bytes of rows g and g + 8
+  const uint8_t* scale;   // lanes 0 to 15: the next scales of row `lane`
+
+  __device__ __forceinline__ RingLoader(const Problem& a_problem, const UnitList& a_list,
+                                        const WarpColumns& some_columns, const UnitWalk& a_walk,
+                                        uint32_t ring)
+      : problem(a_problem),
+        list(a_list),
+        columns(some_columns),
+        to(ring + threadIdx.x * 16),
+        scales_to(ring + Stage::kScales + threadIdx.x * Stage::kRowScales),
+        walk(a_walk) {
     enter();
-    for (int i = 0; i < kRingStages; ++i) load();
+#pragma unroll 1
+    for (int i = 0; i < kRingStages; ++i) load(i * Stage::kBytes);
   }
 
-  // Goes to the first unit from `number` on in which this warp has a row tile.
+  // Begins the unit where the walk is.
   __device__ __forceinline__ void enter() {
-    for (; number < range.units; number += gridDim.x) {
-      const Unit unit = find_unit(range.tiles, number, range.blocks);
-      const int32_t row_tile = unit.block * static_cast<int32_t>(blockDim.z) + threadIdx.z;
-      if (row_tile >= row_tiles(problem)) continue;
-      point_at(unit.tile.expert * problem.weight_rows(), row_tile);
-      slice = threadIdx.y;
-      return;
+    left = walk.left > 0 ? columns.stages : 0;
+    if (left == 0) return;
+    const int lane = threadIdx.x;
+    const int64_t expert_row = list.active[walk.at].expert * problem.weight_rows();
+    const int64_t bytes = int64_t{problem.columns()} * W::kElementBytes;
+    const int32_t column = columns.first * W::kSlice + lane % 4 * W::kLaneColumns;
+    const uint8_t* weights =
+        static_cast<const uint8_t*>(problem.weights()) + column * W::kElementBytes;
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const int r = lane / 4 + i * kPairs;
+      row[i] = weights + (expert_row + problem.weight_row(walk.row_tile, r)) * bytes;
+    }
+    if constexpr (W::kIsScaled) {
+      const int64_t r = expert_row + problem.weight_row(walk.row_tile, lane % kRowTile);
+      scale = static_cast<const uint8_t*>(problem.p.scales) +
+              r * (problem.columns() / kScaleColumns) + columns.first * kSliceBlocks<W>;
     }
   }
 
-  __device__ __forceinline__ void point_at(int64_t expert_row, int32_t row_tile) {
-    const int g = threadIdx.x / 4;
-    const int q = threadIdx.x % 4;
-    const int64_t columns = problem.columns();
-    const auto row = [&](int r) { return expert_row + problem.weight_row(row_tile, r); };
-    const uint8_t* weights = static_cast<const uint8_t*>(problem.weights());
-    weight[0] = weights + row(g) * columns * W::kElementBytes;
-    weight[1] = weights + row(g + kPairs) * columns * W::kElementBytes;
-    scale = static_cast<const uint8_t*>(problem.p.scales) +
-            row(g + q / 2 * kPairs) * (columns / kScaleColumns);
-  }
-
-  // Asks for the next slice, if there is one, in the stage that was used up.
-  __device__ __forceinline__ void load() {
-    const int32_t slices = (problem.columns() + W::kSlice - 1) / W::kSlice;
-    if (number < range.units && slice < slices) {
-      copy_slice(ring[loads % kRingStages]);
-      slice += blockDim.y;
-      if (slice >= slices) {
-        number += gridDim.x;
+  // Asks for the next stage, if there is one, in the place of one that was used up, `stage` bytes
+  // behind the start of the ring.
+  __device__ __forceinline__ void load(uint32_t stage) {
+    if (left > 0) {
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+#pragma unroll
+        for (int group = 0; group < kStageGroups; ++group) {
+          copy16_once(to + stage + group * Stage::kGroup + i * Stage::kRows,
+                      row[i] + group * kGroupBytes);
+        }
+        row[i] += kStageGroups * kGroupBytes;
+      }
+      if constexpr (W::kIsScaled) {
+        if (threadIdx.x < kRowTile) copy4_async(scales_to + stage, scale);
+        scale += Stage::kRowScales;
+      }
+      if (--left == 0) {
+        walk.advance(list);
         enter();
       }
     }
     dense_kernels::cuda::commit_copies();
-    ++loads;
-  }
-
-  __device__ __forceinline__ void copy_slice(RingStage& to) {
-    const int lane = threadIdx.x;
-    const int q = lane % 4;
-    const int32_t columns = problem.columns();
-    const auto each = [&](int group, int i, auto copy) {
-      const int32_t column = slice * W::kSlice + group * W::kGroup + q * W::kLaneColumns;
-      const uint8_t* from = weight[i] + int64_t{column} * W::kElementBytes;
-      copy(&to.raw[group][i][lane], from, (columns - column) * W::kElementBytes);
-    };
-    if (weights_whole) {
-#pragma unroll
-      for (int part = 0; part < 2 * kGroups; ++part) {
-        each(part / 2, part % 2, [&](uint4* word, const uint8_t* from, int32_t left) {
-          const uint8_t* valid = left > 0 ? from : weight[0];
-          copy16_once(word, valid, left > 0);
-        });
-      }
-    } else {
-      const auto gather = [](uint4* word, const uint8_t* from, int32_t left) {
-        *word = gather16(from, left);
-      };
-#pragma unroll 1
-      for (int group = 0; group < kGroups; ++group) {
-        each(group, 0, gather);
-        each(group, 1, gather);
-      }
-    }
-    if constexpr (W::kIsScaled) {
-      const int32_t blocks = columns / kScaleColumns;
-      const int32_t first = slice * (W::kSlice / kScaleColumns) + q % 2 * 4;
-      uint32_t* word = &to.scales[lane / 4 + q / 2 * kPairs][q % 2];
-      if (scales_whole) {
-        const bool exists = first < blocks;
-        copy4_async(word, exists ? scale + first : scale, exists);
-      } else {
-        *word = load_scales({scale, blocks, false}, first);
-      }
-    }
   }
 };
 

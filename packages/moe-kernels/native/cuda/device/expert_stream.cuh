@@ -1,10 +1,11 @@
 // Experts with few rows each (decode): weights stream from memory through a ring in shared memory
-// (expert_ring.cuh) to the tensor cores, each byte once for 16 rows of activations; those come
-// through the first-level cache.
+// (expert_ring.cuh) to the tensor cores; activations come through the first-level cache.
 //
-// A warp takes one row tile of 16 weight rows and every k-th slice of the columns, where the plan
-// shares the slices among k warps: block [32, k, row tiles]. Sums of slices are joined in ascending
-// order (expert_weights.cuh).
+// A worker takes row tiles of 16 weight rows one after the other: a warp alone with all columns, or,
+// where there are too few row tiles to keep the memory busy, a block whose warps share the columns
+// (`kShares`). Either way the sums of slices are joined in ascending order (expert_weights.cuh).
+//
+// One loop over stages of two groups of columns, so that little machine code runs: in a decode step it is cold.
 #ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_STREAM_CUH
 #define MOE_KERNELS_CUDA_DEVICE_EXPERT_STREAM_CUH
 
@@ -12,234 +13,269 @@
 
 #include "dense_kernels/cuda/mma.cuh"
 #include "dense_kernels/cuda/pdl.cuh"
+#include "expert_any.cuh"
 #include "expert_problems.cuh"
 #include "expert_ring.cuh"
-#include "expert_tiles.cuh"
+#include "expert_units.cuh"
 #include "expert_weights.cuh"
 
 namespace moe_kernels::cuda {
 
-constexpr int kStreamWarps = 8;    // of a block
-constexpr int kStreamTokens = 16;  // rows of a tile: two fragments of 8
-constexpr int kStreamPitch = 20;   // floats of a row of partial sums, spread over the banks
+constexpr int kStreamWarps = 8;           // of a block [32, 8]
+constexpr int kSharedColumns = 6144;      // most columns that warps may share; the plan knows it
+constexpr int kFragmentTokens = 8;
+constexpr int kAloneTokens = 2 * kFragmentTokens;  // rows of a tile of a warp alone; else 8
 
+template <bool kShares>
+constexpr int kStreamTokens = kShares ? kFragmentTokens : kAloneTokens;
+
+// A slice's sums of a fragment, as the lanes hold them: rows g and g + 8 of tokens 2q, of 2q + 1.
+struct ParkedSums {
+  float2 pair[2][dense_kernels::cuda::kWarp];
+};
+
+template <typename W, bool kShares>
 struct StreamShared {
-  RingStage ring[kStreamWarps][kRingStages];
-  // Two buffers, so that one barrier a round will do.
-  float partial[2][kStreamWarps][kRowTile][kStreamPitch];
-  float2 total[kStreamWarps][kPairs * kStreamTokens];  // of a row tile: rows r and r + 8
+  static constexpr int kParked = kShares ? kSharedColumns / W::kSlice : 1;
+  uint4 ring[kStreamWarps][kRingStages * RingStage<W>::kBytes / 16];
+  uint32_t factor[W::kIsScaled ? 256 : 1];  // of each scale: e8m0_to_bf16x2
+  ParkedSums parked[kParked];
+  int32_t actives[4];  // the first; the others keep what follows aligned
 };
 
-// The tokens of a tile: g and g + 8 are a lane's.
+// The tokens of a unit: a lane's columns of tokens g and g + 8 in the stage that comes next. Those
+// behind the last token are the last again; nothing comes of their sums.
+template <typename W, int kFragments>
 struct StreamTokens {
-  const uint8_t* token[2];  // null = no such row in the tile
-  int32_t columns;
-  bool whole;  // rows start at multiples of 16 bytes and fill them
+  const uint8_t* next[kFragments];
+  int32_t left;  // stages to come, that one included
+
+  // The lane's columns of fragment `n` in a group, as B operands.
+  __device__ __forceinline__ void load(int n, int group, uint32_t (&word)[kLaneWords<W>]) const {
+#pragma unroll
+    for (int i = 0; i < kLaneWords<W> / 4; ++i) {
+      const uint4 raw = dense_kernels::cuda::load16(next[n] + group * W::kGroup * 2 + 16 * i);
+      word[4 * i] = raw.x;
+      word[4 * i + 1] = raw.y;
+      word[4 * i + 2] = raw.z;
+      word[4 * i + 3] = raw.w;
+    }
+  }
+
+  // To the next stage; stays on the last.
+  __device__ __forceinline__ void advance() {
+    if (--left <= 0) return;
+#pragma unroll
+    for (int n = 0; n < kFragments; ++n) next[n] += kRingColumns<W> * 2;
+  }
 };
 
-template <typename Problem>
-__device__ __forceinline__ StreamTokens tokens_of_lane(const Problem& problem,
-                                                       const RowTile& tile) {
-  const uint8_t* activations = static_cast<const uint8_t*>(problem.activations());
-  StreamTokens tokens;
-  tokens.columns = problem.columns();
-  tokens.whole = dense_kernels::cuda::is_aligned(activations) && tokens.columns % 8 == 0;
+template <typename W, int kFragments, typename Problem>
+__device__ __forceinline__ StreamTokens<W, kFragments> tokens_of_lane(const Problem& problem,
+                                                                      const RowTile& tile,
+                                                                      const WarpColumns& columns) {
+  StreamTokens<W, kFragments> tokens;
+  tokens.left = columns.stages;
+  const int32_t first = columns.first * W::kSlice + threadIdx.x % 4 * W::kLaneColumns;
 #pragma unroll
-  for (int i = 0; i < 2; ++i) {
-    const int token = threadIdx.x / 4 + i * 8;
-    tokens.token[i] = nullptr;
-    if (token < tile.count) {
-      const int64_t from = problem.activation_row(tile.first + token);
-      tokens.token[i] = activations + from * tokens.columns * 2;
-    }
+  for (int n = 0; n < kFragments; ++n) {
+    const int token = min(static_cast<int>(threadIdx.x) / 4 + n * kFragmentTokens, tile.count - 1);
+    const int64_t row = problem.activation_row(tile.first + token);
+    tokens.next[n] = static_cast<const uint8_t*>(problem.activations()) +
+                     (row * problem.columns() + first) * 2;
   }
   return tokens;
 }
 
-// The lane's columns of a token in a group, zeros where there is no token or column.
-template <typename W, bool kIsPlain>
-__device__ __forceinline__ void load_token(const StreamTokens& tokens, const uint8_t* token,
-                                           int32_t column, uint32_t (&word)[kLaneWords<W>]) {
-#pragma unroll
-  for (int i = 0; i < kLaneWords<W> / 4; ++i) {
-    uint4 raw = {0, 0, 0, 0};
-    if (token != nullptr) {
-      const int32_t first = column + i * 8;
-      const uint8_t* from = token + int64_t{first} * 2;
-      raw = kIsPlain ? dense_kernels::cuda::load16(from)
-                     : gather16(from, (tokens.columns - first) * 2);
-    }
-    word[4 * i] = raw.x;
-    word[4 * i + 1] = raw.y;
-    word[4 * i + 2] = raw.z;
-    word[4 * i + 3] = raw.w;
-  }
-}
+// The warp's part of the launch.
+template <typename W, bool kShares, typename Problem>
+struct StreamWarp {
+  typedef RingStage<W> Stage;
 
-// sum[n] += the slice times tokens 8n … 8n+7 of the tile. `kIsPlain`: the slice is whole and its weights
-// are not special; whether they are after all is the result, and `sum` is worth nothing then. The other
-// way takes anything, in little code: what a warp runs once it has to fetch first.
-template <typename W, bool kIsPlain, int kFragments>
-__device__ __forceinline__ bool multiply_slice(const StreamTokens& tokens, const RingStage& stage,
-                                               int32_t slice, float (&sum)[kFragments][4]) {
-  const int lane = threadIdx.x;
-  const int g = lane / 4;
-  const int q = lane % 4;
-  const int32_t first = slice * W::kSlice + q * W::kLaneColumns;
-  uint2 scales[2] = {};
-  if constexpr (W::kIsScaled) {
-    scales[0] = {stage.scales[g][0], stage.scales[g][1]};
-    scales[1] = {stage.scales[g + kPairs][0], stage.scales[g + kPairs][1]};
-  }
-  bool is_special = false;
-#pragma unroll(kIsPlain ? 2 : 1)
-  for (int group = 0; group < kGroups; ++group) {
-    uint32_t low[kLaneWords<W>];
-    uint32_t high[kLaneWords<W>];
-    const uint4 raw[2] = {stage.raw[group][0][lane], stage.raw[group][1][lane]};
-    const uint32_t own[2] = {scale_of_lane(scales[0], group, q), scale_of_lane(scales[1], group, q)};
-    if constexpr (kIsPlain) {
-      W::widen_plain(raw[0], own[0], low);
-      W::widen_plain(raw[1], own[1], high);
-      is_special |= W::is_special(raw[0], own[0]) | W::is_special(raw[1], own[1]);
-    } else {
-      W::widen(raw[0], own[0], low);
-      W::widen(raw[1], own[1], high);
-    }
+  const Problem& problem;
+  const WarpColumns& columns;
+  StreamShared<W, kShares>& shared;
+  RingLoader<W, Problem>& loader;
+  uint32_t raw_from;    // the lane's bytes of the ring
+  uint32_t scale_from;  // the scale of the lane's first block of row g
+  uint32_t factors;     // of all scales
+  uint32_t stage;       // the oldest of the ring, in bytes behind its start
+
+  // Multiplies the oldest stage of the ring and asks for another in its place. `token` has the first
+  // fragment's first group, and the next stage's in the end.
+  template <int kFragments>
+  __device__ __forceinline__ void take_stage(StreamTokens<W, kFragments>& tokens,
+                                             uint32_t (&token)[kLaneWords<W>],
+                                             float (&sum)[kFragments][4]) {
+    dense_kernels::cuda::wait_copies<kRingStages - 1>();
+    __syncwarp();  // the scales came through other lanes
+    uint32_t second[kLaneWords<W>];
+    uint32_t other[kLaneWords<W>];  // of the second fragment, if there is one
+    tokens.load(0, 1, second);
+    if constexpr (kFragments > 1) tokens.load(1, 0, other);
 #pragma unroll
-    for (int n = 0; n < kFragments; ++n) {
-      uint32_t token[kLaneWords<W>];
-      load_token<W, kIsPlain>(tokens, tokens.token[n], first + group * W::kGroup, token);
-#pragma unroll
-      for (int step = 0; step < kLaneWords<W> / 2; ++step) {
-        const uint32_t a[4] = {low[2 * step], high[2 * step], low[2 * step + 1],
-                               high[2 * step + 1]};
-        const uint32_t b[2] = {token[2 * step], token[2 * step + 1]};
-        dense_kernels::cuda::mma_bf16(sum[n], a, b);
+    for (int group = 0; group < kStageGroups; ++group) {
+      const uint32_t at = raw_from + stage + group * Stage::kGroup;
+      const uint4 raw[2] = {load16_shared(at), load16_shared(at + Stage::kRows)};
+      uint32_t factor[2] = {};
+      if constexpr (W::kIsScaled) {
+        const uint32_t scale = scale_from + stage + group * (W::kGroup / kScaleColumns);
+        factor[0] = load4_shared(factors + 4 * load1_shared(scale));
+        factor[1] = load4_shared(factors + 4 * load1_shared(scale + kPairs * Stage::kRowScales));
       }
+      if (group == kStageGroups - 1) {
+        __syncwarp();  // all lanes have their scales
+        loader.load(stage);
+        stage = stage == (kRingStages - 1) * Stage::kBytes ? 0 : stage + Stage::kBytes;
+      }
+      uint32_t low[kLaneWords<W>];
+      uint32_t high[kLaneWords<W>];
+      W::widen_by(raw[0], factor[0], low);
+      W::widen_by(raw[1], factor[1], high);
+      multiply(low, high, group == 0 ? token : second, sum[0]);
+      if constexpr (kFragments > 1) multiply(low, high, other, sum[1]);
+      if (group > 0) continue;
+      if constexpr (kFragments > 1) tokens.load(1, 1, other);
+      tokens.advance();
+      tokens.load(0, 0, token);
     }
   }
-  return is_special;
-}
 
-// Multiplies the oldest slice of the ring and asks for another in its place. `sum` is 0 before.
-template <typename W, int kFragments, typename Problem>
-__device__ __forceinline__ void take_slice(const StreamTokens& tokens, int32_t slice,
-                                           RingLoader<W, Problem>& loader,
-                                           float (&sum)[kFragments][4]) {
-  dense_kernels::cuda::wait_copies<kRingStages - 1>();
-  __syncwarp();  // the scales came through other lanes
-  const RingStage& stage = loader.ring[loader.loads % kRingStages];
-  bool is_done = false;
-  if (tokens.whole && (slice + 1) * W::kSlice <= tokens.columns) {
-    const bool is_special = multiply_slice<W, true, kFragments>(tokens, stage, slice, sum);
-    is_done = !__any_sync(dense_kernels::cuda::kAllLanes, is_special);
-  }
-  if (!is_done) {
+  static __device__ __forceinline__ void multiply(const uint32_t (&low)[kLaneWords<W>],
+                                                  const uint32_t (&high)[kLaneWords<W>],
+                                                  const uint32_t (&token)[kLaneWords<W>],
+                                                  float (&sum)[4]) {
 #pragma unroll
-    for (int n = 0; n < kFragments; ++n) {
+    for (int step = 0; step < kLaneWords<W> / 2; ++step) {
+      const uint32_t a[4] = {low[2 * step], high[2 * step], low[2 * step + 1], high[2 * step + 1]};
+      const uint32_t b[2] = {token[2 * step], token[2 * step + 1]};
+      dense_kernels::cuda::mma_bf16(sum, a, b);
+    }
+  }
+
+  // One unit with up to 8 * kFragments rows: calls join(sums) for each slice, ascending.
+  template <int kFragments, typename Join>
+  __device__ __forceinline__ void sum_unit(const RowTile& tile, Join join) {
+    StreamTokens<W, kFragments> tokens =
+        tokens_of_lane<W, kFragments>(problem, tile, columns);
+    uint32_t token[kLaneWords<W>];
+    tokens.load(0, 0, token);
+#pragma unroll 1
+    for (int32_t stages = columns.stages; stages > 0; stages -= kRingSliceStages) {
+      float sum[kFragments][4] = {};
+#pragma unroll 1
+      for (int i = min(stages, kRingSliceStages); i > 0; --i) {
+        take_stage<kFragments>(tokens, token, sum);
+      }
+      join(sum);
+    }
+  }
+
+  // A warp alone keeps the totals.
+  template <int kFragments>
+  __device__ __forceinline__ void run_alone(const RowTile& tile, int32_t row_tile) {
+    float total[kFragments][4] = {};
+    sum_unit<kFragments>(tile, [&](const float (&sum)[kFragments][4]) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) sum[n][i] = 0.0f;
-    }
-    multiply_slice<W, false, kFragments>(tokens, stage, slice, sum);
-  }
-  __syncwarp();  // the stage is used up
-  loader.load();
-}
-
-// Adds the partial sums of a round's warps to the totals, slices ascending. Thread `i` of the row
-// tile's `threads` owns pairs i, i + threads, … of `pairs`.
-__device__ __forceinline__ void join_round(StreamShared& shared, int buffer, int first_warp,
-                                           int warps, int i, int pairs) {
-  const int threads = static_cast<int>(blockDim.y) * dense_kernels::cuda::kWarp;
-  for (int pair = i; pair < pairs; pair += threads) {
-    float2 sum = shared.total[first_warp][pair];
-    for (int w = 0; w < warps; ++w) {
-      const auto& partial = shared.partial[buffer][first_warp + w];
-      sum.x += partial[pair % kPairs][pair / kPairs];
-      sum.y += partial[pair % kPairs + kPairs][pair / kPairs];
-    }
-    shared.total[first_warp][pair] = sum;
-  }
-}
-
-// Writes the row tile's finished results, 16 bytes of bf16 a token by 8 neighbouring threads.
-template <typename Problem>
-__device__ __forceinline__ void write_totals(const Problem& problem, const RowTile& tile,
-                                             int32_t row_tile, const float2* total, int i) {
-  const int threads = static_cast<int>(blockDim.y) * dense_kernels::cuda::kWarp;
-  const int32_t first = row_tile * Problem::kTileOutputs;
-  for (int pair = i; pair < kPairs * tile.count; pair += threads) {
-    const float2 sum = total[pair];
-    const int64_t row = tile.first + pair / kPairs;
-    dense_kernels::cuda::Bf16* y =
-        static_cast<dense_kernels::cuda::Bf16*>(problem.results()) + row * problem.outputs();
-    problem.finish(pair % kPairs, sum.x, sum.y, [&](int output, float value) {
-      if (first + output < problem.outputs()) {
-        y[first + output] =
-            dense_kernels::cuda::round_to<dense_kernels::cuda::Bf16>(value);
+      for (int n = 0; n < kFragments; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) total[n][i] += sum[n][i];
       }
     });
-  }
-}
-
-// One unit with up to 8 * kFragments rows of activations. `round` counts the block's rounds.
-template <typename W, int kFragments, typename Problem>
-__device__ __forceinline__ void run_stream_unit(const Problem& problem, const Unit& unit,
-                                                RingLoader<W, Problem>& loader,
-                                                StreamShared& shared, uint32_t& round) {
-  const int g = threadIdx.x / 4;
-  const int q = threadIdx.x % 4;
-  const int sharers = blockDim.y;
-  const int own = threadIdx.y;
-  const int first_warp = threadIdx.z * sharers;
-  const int thread = own * dense_kernels::cuda::kWarp + threadIdx.x;
-  const int32_t row_tile = unit.block * static_cast<int32_t>(blockDim.z) + threadIdx.z;
-  const bool works = row_tile < row_tiles(problem);
-  const int32_t slices = (problem.columns() + W::kSlice - 1) / W::kSlice;
-  const int pairs = kPairs * 8 * kFragments;
-  for (int pair = thread; pair < pairs; pair += sharers * dense_kernels::cuda::kWarp) {
-    shared.total[first_warp][pair] = {0.0f, 0.0f};
-  }
-  const StreamTokens tokens = tokens_of_lane(problem, unit.tile);
-  for (int32_t first = 0; first < slices; first += sharers, ++round) {
-    float sum[kFragments][4] = {};
-    if (works && first + own < slices) {
-      take_slice<W, kFragments>(tokens, first + own, loader, sum);
-    }
-    auto& partial = shared.partial[round % 2][first_warp + own];
-#pragma unroll
+#pragma unroll 1
     for (int n = 0; n < kFragments; ++n) {
-      *reinterpret_cast<float2*>(&partial[g][n * 8 + 2 * q]) = {sum[n][0], sum[n][1]};
-      *reinterpret_cast<float2*>(&partial[g + 8][n * 8 + 2 * q]) = {sum[n][2], sum[n][3]};
+      write_sums(problem, tile, row_tile, n * kFragmentTokens, total[0]);
+      if constexpr (kFragments > 1) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) total[0][i] = total[1][i];
+      }
     }
-    __syncthreads();
-    join_round(shared, round % 2, first_warp, min(sharers, slices - first), thread, pairs);
   }
-  if (works) write_totals(problem, unit.tile, row_tile, shared.total[first_warp], thread);
-}
 
-// Dynamic shared memory: StreamShared, then `before` [experts + 1].
-template <typename W, typename Problem>
+  // Warps that share a row tile park the sums; two of them, others with each unit, join them while
+  // the rest begins the next unit.
+  __device__ __forceinline__ void run_shared(const RowTile& tile, int32_t row_tile, int32_t slices,
+                                             int joiner) {
+    const int lane = threadIdx.x;
+    ParkedSums* own = shared.parked + columns.first;
+    ParkedSums* to = own;
+    if (columns.stages == 0) __syncthreads();
+    sum_unit<1>(tile, [&](const float (&sum)[1][4]) {
+      if (to == own) __syncthreads();  // the last unit's sums are joined
+      to->pair[0][lane] = {sum[0][0], sum[0][2]};
+      to->pair[1][lane] = {sum[0][1], sum[0][3]};
+      ++to;
+    });
+    __syncthreads();
+    const int i = static_cast<int>(threadIdx.y) - joiner;
+    if (i < 0 || i > 1) return;
+    float2 total = {0.0f, 0.0f};
+#pragma unroll 4
+    for (int32_t s = 0; s < slices; ++s) {
+      const float2 sum = shared.parked[s].pair[i][lane];
+      total.x += sum.x;
+      total.y += sum.y;
+    }
+    write_pair(problem, tile, row_tile, lane % 4 * 2 + i, total.x, total.y);
+  }
+};
+
+// Dynamic shared memory: StreamShared, then ActiveExpert [experts + 1].
+template <typename W, bool kShares, typename Problem>
 __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory) {
-  auto& shared = *reinterpret_cast<StreamShared*>(memory);
-  int32_t* before = reinterpret_cast<int32_t*>(&shared + 1);
+  auto& shared = *reinterpret_cast<StreamShared<W, kShares>*>(memory);
+  ActiveExpert* active = reinterpret_cast<ActiveExpert*>(&shared + 1);
+  const uint32_t warp = threadIdx.y;
+  if constexpr (W::kIsScaled) {
+    const uint32_t scale = warp * dense_kernels::cuda::kWarp + threadIdx.x;
+    shared.factor[scale] = dense_kernels::cuda::e8m0_to_bf16x2(scale);
+  }
   dense_kernels::cuda::wait_for_predecessors();
   dense_kernels::cuda::launch_dependents();
-  const ExpertTiles tiles = {static_cast<const int32_t*>(problem.p.offsets), before,
-                             problem.p.experts, problem.p.slots, kStreamTokens};
-  const int32_t wide = static_cast<int32_t>(blockDim.z);  // row tiles of a block
-  const int32_t blocks = (row_tiles(problem) + wide - 1) / wide;
-  const UnitRange range = {tiles, int64_t{list_tiles(tiles)} * blocks, blocks};
-  RingStage* ring = shared.ring[threadIdx.z * blockDim.y + threadIdx.y];
-  RingLoader<W, Problem> loader(problem, range, ring);
-  uint32_t round = 0;
-  for (int64_t number = blockIdx.x; number < range.units; number += gridDim.x) {
-    const Unit unit = find_unit(tiles, number, blocks);
-    if (unit.tile.count <= 8) {
-      run_stream_unit<W, 1>(problem, unit, loader, shared, round);
+  if (warp == 0) {
+    const int32_t actives = list_active_experts<kStreamTokens<kShares>>(
+        static_cast<const int32_t*>(problem.p.offsets), problem.p.experts, problem.p.slots, active);
+    if (threadIdx.x == 0) shared.actives[0] = actives;
+  }
+  __syncthreads();
+  const UnitList list = {active, shared.actives[0], row_tiles(problem)};
+  UnitShare share = all_units(list).part(blockIdx.x, gridDim.x);
+  if (!suits_ring<W>(problem)) {
+    run_any<W, kStreamTokens<kShares>>(problem, list, share.part(warp, kStreamWarps));
+    return;
+  }
+  const int32_t slices = (problem.columns() + W::kSlice - 1) / W::kSlice;
+  UnitShare own = {0, static_cast<uint32_t>(slices)};
+  if constexpr (kShares) {
+    own = own.part(warp, kStreamWarps);
+  } else {
+    share = share.part(warp, kStreamWarps);
+  }
+  const int32_t first = static_cast<int32_t>(own.first);
+  const int32_t stages = problem.columns() / kRingColumns<W>;
+  const WarpColumns columns = {
+      first, min(static_cast<int32_t>(own.count) * kRingSliceStages, stages - first * kRingSliceStages)};
+  UnitWalk walk(list, share);
+  const uint32_t ring = kept_address(shared.ring[warp]);
+  RingLoader<W, Problem> loader(problem, list, columns, walk, ring);
+  const uint32_t lane = threadIdx.x;
+  StreamWarp<W, kShares, Problem> stream = {
+      problem,
+      columns,
+      shared,
+      loader,
+      ring + lane * 16,
+      ring + RingStage<W>::kScales + lane / 4 * RingStage<W>::kRowScales + lane % 4 / 2,
+      kept_address(shared.factor),
+      0};
+  for (int unit = 0; walk.left > 0; walk.advance(list), ++unit) {
+    const RowTile tile = walk.tile_of<kStreamTokens<kShares>>(list);
+    if constexpr (kShares) {
+      stream.run_shared(tile, walk.row_tile, slices, unit * 2 % kStreamWarps);
+    } else if (tile.count <= kFragmentTokens) {
+      stream.template run_alone<1>(tile, walk.row_tile);
     } else {
-      run_stream_unit<W, 2>(problem, unit, loader, shared, round);
+      stream.template run_alone<2>(tile, walk.row_tile);
     }
   }
 }

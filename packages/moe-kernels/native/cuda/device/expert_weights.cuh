@@ -20,10 +20,15 @@ namespace moe_kernels::cuda {
 
 constexpr int kGroups = 4;        // of a slice
 constexpr int kScaleColumns = 32;  // columns that share a scale of MXFP8
+constexpr uint32_t kScaleOfOne = 127;
 
 // Words of two bf16 of a lane in a group.
 template <typename W>
 constexpr int kLaneWords = W::kLaneColumns / 2;
+
+// Blocks of scales in a slice.
+template <typename W>
+constexpr int kSliceBlocks = W::kSlice / kScaleColumns;
 
 struct Mxfp8Weights {
   static constexpr int kElementBytes = 1;
@@ -55,6 +60,27 @@ struct Mxfp8Weights {
     }
   }
 
+  // As `widen`, any code and scale without a branch: `factor` is the lane's scale as two bf16 (e8m0_to_bf16x2).
+  static __device__ __forceinline__ void widen_by(const uint4& raw, uint32_t factor,
+                                                  uint32_t (&word)[8]) {
+    const uint32_t codes[4] = {raw.x, raw.y, raw.z, raw.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      uint32_t& low = word[2 * i];
+      uint32_t& high = word[2 * i + 1];
+#if __CUDA_ARCH__ >= 890
+      float value[4];
+      dense_kernels::cuda::e4m3x4_to_f32(codes[i], value);
+      low = dense_kernels::cuda::f32_to_bf16x2(value[0], value[1]);  // exact
+      high = dense_kernels::cuda::f32_to_bf16x2(value[2], value[3]);
+#else
+      dense_kernels::cuda::e4m3x4_to_bf16(codes[i], kScaleOfOne, low, high);
+#endif
+      low = dense_kernels::cuda::bf16x2_multiply(low, factor);
+      high = dense_kernels::cuda::bf16x2_multiply(high, factor);
+    }
+  }
+
   static __device__ __forceinline__ void widen_plain(const uint4& raw, uint32_t scale,
                                                      uint32_t (&word)[8]) {
     const uint32_t codes[4] = {raw.x, raw.y, raw.z, raw.w};
@@ -83,6 +109,11 @@ struct Bf16Weights {
   static __device__ __forceinline__ void widen(const uint4& raw, uint32_t scale,
                                                uint32_t (&word)[4]) {
     widen_plain(raw, scale, word);
+  }
+
+  static __device__ __forceinline__ void widen_by(const uint4& raw, uint32_t factor,
+                                                  uint32_t (&word)[4]) {
+    widen_plain(raw, factor, word);
   }
 
   static __device__ __forceinline__ void widen_plain(const uint4& raw, uint32_t,

@@ -11,6 +11,8 @@
 /* kernel experts_down_bf16_f32 ExpertsDownParams block=256 pdl=waits,triggers */
 /* kernel experts_down_f32_bf16 ExpertsDownParams block=256 pdl=waits,triggers */
 /* kernel experts_down_f32_f32 ExpertsDownParams block=256 pdl=waits,triggers */
+/* kernel experts_down_mxfp8_bf16_shared ExpertsDownParams block=256 pdl=waits,triggers cpu=experts_down_mxfp8_bf16 */
+/* kernel experts_down_bf16_bf16_shared ExpertsDownParams block=256 pdl=waits,triggers cpu=experts_down_bf16_bf16 */
 /* kernel experts_down_mxfp8_bf16_tiled ExpertsDownParams block=256 pdl=waits,triggers cpu=experts_down_mxfp8_bf16 */
 /* kernel experts_down_bf16_bf16_tiled ExpertsDownParams block=256 pdl=waits,triggers cpu=experts_down_bf16_bf16 */
 typedef struct ExpertsDownParams {

@@ -16,6 +16,8 @@
 /* kernel experts_gate_up_bf16_f32 ExpertsGateUpParams block=256 pdl=waits,triggers */
 /* kernel experts_gate_up_f32_bf16 ExpertsGateUpParams block=256 pdl=waits,triggers */
 /* kernel experts_gate_up_f32_f32 ExpertsGateUpParams block=256 pdl=waits,triggers */
+/* kernel experts_gate_up_mxfp8_bf16_shared ExpertsGateUpParams block=256 pdl=waits,triggers cpu=experts_gate_up_mxfp8_bf16 */
+/* kernel experts_gate_up_bf16_bf16_shared ExpertsGateUpParams block=256 pdl=waits,triggers cpu=experts_gate_up_bf16_bf16 */
 /* kernel experts_gate_up_mxfp8_bf16_tiled ExpertsGateUpParams block=256 pdl=waits,triggers cpu=experts_gate_up_mxfp8_bf16 */
 /* kernel experts_gate_up_bf16_bf16_tiled ExpertsGateUpParams block=256 pdl=waits,triggers cpu=experts_gate_up_bf16_bf16 */
 typedef struct ExpertsGateUpParams {
