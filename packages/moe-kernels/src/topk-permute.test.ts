@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fakeStream } from '../test/makers/fake-stream.js';
 import { m3 } from '../test/makers/run-topk.js';
-import { withoutPdl } from './pdl.js';
+import { PdlPolicy, withoutPdl } from './pdl.js';
 import { topkPermute } from './topk-permute.js';
 import { planTopkPermute, type TopkPermuteShape } from './topk-permute.plan.js';
 
@@ -46,6 +46,16 @@ describe('topkPermute', () => {
     );
     const refused = [{ path: 'fused', reason: '33 tokens are more than 32' }];
     expect(result.plan).toMatchObject({ path: 'separate', refused });
+  });
+
+  it('has time to rehearse when it is launched before its predecessors are done', async () => {
+    const { stream, launches, tensor } = await fakeStream(hopper);
+    const input = { logits: tensor([2, 128], 'f32'), routingBias: tensor([128], 'f32') };
+    const pdl = new PdlPolicy({ maxTokens: 2 }, {}).chooser('mxfp8');
+    topkPermute(input, m3, range, { stream, pdl });
+    topkPermute(input, m3, range, { stream });
+    expect(launches.map(({ params }) => params['rehearse'])).toEqual([1, 0]);
+    expect(launches.map(({ config }) => config.programmatic?.serialize)).toEqual([true, undefined]);
   });
 
   it('gives empty outputs for no tokens and launches nothing', async () => {

@@ -81,6 +81,7 @@ function launchFused(
     experts,
     expert_offset: offset,
     local_experts: local,
+    rehearse: step.pdl.enabled ? 1 : 0,
     ...recipe,
   });
   return { topk: out, permutation };

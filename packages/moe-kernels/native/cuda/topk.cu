@@ -229,7 +229,9 @@ __device__ __forceinline__ void route_tokens(const TopkParams& p, uint64_t* shar
 
 __device__ __forceinline__ void route_four(const TopkParams& p, TopkRow* rows) {
   const int64_t first = int64_t{blockIdx.x} * (blockDim.x / kWarp);
-  const TopkSlot slot = route_rows(p, first, rows);
+  const float bias = bias_of_thread(p);
+  dense_kernels::cuda::wait_and_trigger();
+  const TopkSlot slot = route_rows(p, tokens_from(p, first), bias, rows);
   const int64_t token = first + warp_id();
   const int slots = p.k + p.shared;
   if (token >= p.tokens || lane_id() >= slots) return;

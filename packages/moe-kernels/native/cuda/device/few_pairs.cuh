@@ -40,8 +40,9 @@ __device__ __forceinline__ void pad_keys(const PairMaps& maps, PairKeys& keys) {
   if (threadIdx.x < kKeyPad) keys.of_pair[maps.pairs + threadIdx.x] = 0x7fffffff;
 }
 
-// Writes all maps. A barrier after the keys is the caller's.
-__device__ __forceinline__ void place_pairs(const PairMaps& maps, const PairKeys& keys) {
+// Writes all maps, or counts for nothing in a rehearsal. A barrier after the keys is the caller's.
+__device__ __forceinline__ void place_pairs(const PairMaps& maps, const PairKeys& keys,
+                                            bool is_real = true) {
   const int4* fours = reinterpret_cast<const int4*>(keys.of_pair);
   const int32_t items = max(maps.pairs, maps.experts + 1);
 #pragma unroll 1
@@ -58,8 +59,8 @@ __device__ __forceinline__ void place_pairs(const PairMaps& maps, const PairKeys
       first += (other.x < expert_key) + (other.y < expert_key) + (other.z < expert_key) +
                (other.w < expert_key);
     }
-    if (i <= maps.experts) maps.offsets[i] = first;
-    if (i >= maps.pairs) continue;
+    if (i <= maps.experts && is_real) maps.offsets[i] = first;
+    if (i >= maps.pairs || !is_real) continue;
     const bool is_local = key < maps.experts * kFewPairs;
     maps.slots[i] = is_local ? row : -1;
     maps.rows[row] = is_local ? i : -1;  // rows of others are behind the last

@@ -47,23 +47,31 @@ __device__ __forceinline__ float bias_of_thread(const Params& p) {
   return p.bias != nullptr && e < p.experts ? static_cast<const float*>(p.bias)[e] : 0.0f;
 }
 
-// Scores `count` tokens from `first` on. A block of a multiple of 128 threads.
+// Tokens of a block; in a rehearsal `logits` are any numbers.
+struct TopkTokens {
+  const float* logits;
+  int64_t first;
+  int count;
+  bool is_real;
+};
+
+// Scores tokens. A block of a multiple of 128 threads.
 template <typename Params>
-__device__ __forceinline__ void score_rows(const Params& p, int64_t first, int count, float bias,
+__device__ __forceinline__ void score_rows(const Params& p, const TopkTokens& tokens, float bias,
                                            TopkRow* rows) {
   const int e = threadIdx.x % kRowExperts;
-  const float* logits = static_cast<const float*>(p.logits) + first * p.experts + e;
 #pragma unroll 1
-  for (int row = threadIdx.x / kRowExperts; row < count; row += blockDim.x / kRowExperts) {
+  for (int row = threadIdx.x / kRowExperts; row < tokens.count; row += blockDim.x / kRowExperts) {
     uint32_t order = 0;
     if (e < p.experts) {
-      const float z = logits[row * p.experts];
+      const float z = tokens.logits[row * p.experts + e];
       const float score = p.score == kSigmoid ? sigmoid_rounded(z) : z;
       const float key = __fadd_rn(p.by_logit ? z : score, bias);
       // A NaN that is chosen last has order 0, numbers have 0x007fffff and more.
       order = max(ordered_bits(key, p.nan_first != 0), 1u);
       rows[row].scores[e] = score;
-      if (z != z && p.status != nullptr && position_of(p, first + row) >= 0) {
+      if (z != z && p.status != nullptr && tokens.is_real &&
+          position_of(p, tokens.first + row) >= 0) {
         *static_cast<volatile int32_t*>(p.status) = 1;
       }
     }
@@ -112,15 +120,23 @@ __device__ __forceinline__ TopkSlot choose_from(const Params& p, const TopkRow& 
   return lane < p.k ? own : TopkSlot{p.experts + lane - p.k, p.shared_weight};
 }
 
-// Routes a token a warp from `first` on: how a kernel begins. `rows` is shared memory, one for each
-// warp; lanes behind the last slot and warps behind the last token get what nobody may use.
+// Tokens [first, first + warps) of the call, as far as they exist.
 template <typename Params>
-__device__ __forceinline__ TopkSlot route_rows(const Params& p, int64_t first, TopkRow* rows) {
-  const float bias = bias_of_thread(p);
-  dense_kernels::cuda::wait_and_trigger();
-  const int32_t position = position_of(p, first + warp_id());  // on its way beside the logits
-  const int count = min(static_cast<int>(blockDim.x / kWarp), static_cast<int>(p.tokens - first));
-  score_rows(p, first, count, bias, rows);
+__device__ __forceinline__ TopkTokens tokens_from(const Params& p, int64_t first) {
+  const int64_t count = min(int64_t{blockDim.x / kWarp}, p.tokens - first);
+  const float* logits = static_cast<const float*>(p.logits) + first * p.experts;
+  return {logits, first, static_cast<int>(count), true};
+}
+
+// Routes a token a warp, whose bias the threads have already asked for. `rows` is shared memory, one
+// for each warp; lanes behind the last slot and warps behind the last token get what nobody may use.
+template <typename Params>
+__device__ __forceinline__ TopkSlot route_rows(const Params& p, const TopkTokens& tokens, float bias,
+                                               TopkRow* rows) {
+  const int64_t token = tokens.first + warp_id();
+  // On its way beside the logits. A rehearsal has one token.
+  const int32_t position = tokens.is_real ? position_of(p, token) : -warp_id();
+  score_rows(p, tokens, bias, rows);
   __syncthreads();
   if (position < 0) return {-1, 0.0f};
   return choose_from(p, rows[warp_id()]);
