@@ -22,7 +22,7 @@ describe('finalize', () => {
     const out = tensor([3, 64], 'bf16');
     expect(finalize(rest, { stream, out, scale: 2 })).toBe(out);
     expect(launches).toMatchObject([
-      { kernel: 'finalize_bf16', params: { tokens: 3, k: 2, hidden: 64, scale: 2 } },
+      { kernel: 'finalize_bf16', params: { tokens: 3, k: 2, hidden: 64, settled: 0, scale: 2 } },
     ]);
     expect(launches[0]?.params['out']).toBe(out);
   });

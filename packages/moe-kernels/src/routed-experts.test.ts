@@ -39,6 +39,8 @@ describe('RoutedExperts', () => {
       'experts_down_mxfp8_bf16',
       'finalize_bf16',
     ]);
+    // Two kernels lie between the maps and the sum.
+    expect(launches[3]?.params['settled']).toBe(1);
   });
 
   it('takes the maps of a call that brings them', async () => {

@@ -210,7 +210,14 @@ export class RoutedExperts implements Disposable {
     if (this.#last) this.#last = { ...this.#last, last: pdl };
     return finalize(
       { ...rows, addend },
-      { stream, allocator, pdl, scale: this.#outputScale, ...(out ? { out } : {}) },
+      {
+        stream,
+        allocator,
+        pdl,
+        scale: this.#outputScale,
+        isSettled: true, // both projections lie between
+        ...(out ? { out } : {}),
+      },
     );
   }
 
