@@ -50,6 +50,7 @@ export function describeModel(model: ModelFacts): Record<string, unknown> {
     tiedEmbeddings: config.tiedEmbeddings,
     cache: { pageTokens: model.pageTokens, pageBytes: model.pageBytes },
     overlap: { mode: overlap.mode, alternateStream: overlap.alternateName },
+    routing: describeRouting(model),
     pdl: describePdl(model),
     sharedExpert: { ...model.sharedExpert.describe(), layers: report.sharedExpertLayers },
     tensorParallel: {
@@ -61,6 +62,15 @@ export function describeModel(model: ModelFacts): Record<string, unknown> {
     },
     weights: report,
   };
+}
+
+/** How the last pass chose experts and grouped its tokens by them. */
+function describeRouting({ moeBlocks }: ModelFacts): unknown {
+  const [block] = moeBlocks.values();
+  const plan = block?.describeRouting();
+  if (!plan) return 'no pass yet';
+  const { path, steps, refused } = plan;
+  return { path, kernels: steps.map(({ kernel }) => kernel), refused };
 }
 
 /** The limit of programmatic launches, and what the last pass decided for each kernel of an expert layer. */
@@ -79,7 +89,8 @@ function describePdl({ moeBlocks, pdl, device }: ModelFacts): unknown {
     device: device.limits,
     waits: true,
   });
-  const steps = routed.lastPlan?.steps ?? [];
+  const routing = block?.describeRouting()?.steps ?? [];
+  const steps = [...routing, ...(routed.lastPlan?.steps ?? [])];
   return {
     dtype,
     maxTokens: Number.isFinite(limit) ? limit : 'unlimited',

@@ -10,20 +10,30 @@ export interface FinalizeShape {
 }
 
 const blocksPerProcessor = 4;
-const threads = 256;
+const threads = { few: 64, many: 256 } as const;
 const elements = { f32: 4, bf16: 8 } as const; // of a thread
 
 /**
- * A grid that is resident at once, over strips of 256 threads of each token: with one block a token, blocks that wait for the experts would
- * fill every slot of a GPU (docs/finalize.md).
+ * Strips of a token's columns by tokens, resident at once: with one block a token, blocks that wait for the
+ * experts would fill every slot of a GPU (docs/finalize.md). Few tokens take small blocks, which spread
+ * over more processors.
  */
 export function planFinalize(
   { tokens, hidden, dtype }: FinalizeShape,
   device: DeviceLimits,
   pdl: PdlChooser,
 ): KernelPlan {
-  const strips = Math.ceil(hidden / (threads * elements[dtype]));
-  const blocks = Math.min(tokens * strips, device.processors * blocksPerProcessor);
-  const choice = { kernel: `finalize_${dtype}`, blocks, block: [threads], tokens } as const;
+  const resident = device.processors * blocksPerProcessor;
+  const stripsOf = (block: number) => Math.ceil(hidden / (block * elements[dtype]));
+  const isFew = tokens * stripsOf(threads.few) <= resident;
+  const block = isFew ? threads.few : threads.many;
+  const blocks = stripsOf(block);
+  const choice = {
+    kernel: `finalize_${dtype}`,
+    blocks,
+    blocksInY: Math.max(1, Math.min(tokens, Math.floor(resident / blocks))),
+    block: [block],
+    tokens,
+  } as const;
   return planKernel(choice, device, pdl);
 }

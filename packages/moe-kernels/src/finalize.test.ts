@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fakeStream } from '../test/makers/fake-stream.js';
 import { finalize } from './finalize.js';
 import { planFinalize } from './finalize.plan.js';
+import { withoutPdl } from './pdl.js';
 
 /** 3 tokens, k = 2, hidden 64. */
 async function input(tokens = 3) {
@@ -21,7 +22,7 @@ describe('finalize', () => {
     const out = tensor([3, 64], 'bf16');
     expect(finalize(rest, { stream, out, scale: 2 })).toBe(out);
     expect(launches).toMatchObject([
-      { kernel: 'finalize_bf16', params: { tokens: 3, k: 2, hidden: 64, scale: 2 } },
+      { kernel: 'finalize_bf16', params: { tokens: 3, k: 2, hidden: 64, settled: 0, scale: 2 } },
     ]);
     expect(launches[0]?.params['out']).toBe(out);
   });
@@ -36,7 +37,20 @@ describe('finalize', () => {
     const { stream } = await fakeStream({ sm: '9.0', cpuLevel: '', processors: 132 });
     const never = () => ({ enabled: false, tokens: 0, limit: 0, source: 'none' }) as const;
     const shape = { tokens: 7680, hidden: 6144, dtype: 'bf16' } as const;
-    expect(planFinalize(shape, stream.device.limits, never).config.grid).toEqual([528]);
+    const { config } = planFinalize(shape, stream.device.limits, never);
+    expect(config).toMatchObject({ grid: [3, 176], block: [256] });
+  });
+
+  it('spreads few tokens over many small blocks', async () => {
+    const { stream } = await fakeStream({ sm: '9.0', cpuLevel: '', processors: 132 });
+    const config = (tokens: number, hidden: number, dtype: 'bf16' | 'f32') =>
+      planFinalize({ tokens, hidden, dtype }, stream.device.limits, withoutPdl).config;
+    expect(config(1, 6144, 'bf16')).toEqual({ grid: [12], block: [64] });
+    expect(config(16, 6144, 'bf16')).toEqual({ grid: [12, 16], block: [64] });
+    expect(config(16, 6144, 'f32')).toEqual({ grid: [24, 16], block: [64] });
+    expect(config(44, 6144, 'bf16')).toEqual({ grid: [12, 44], block: [64] });
+    expect(config(45, 6144, 'bf16')).toEqual({ grid: [3, 45], block: [256] });
+    expect(config(1, 1, 'bf16')).toEqual({ grid: [1], block: [64] });
   });
 
   it('refuses an output over its input', async () => {

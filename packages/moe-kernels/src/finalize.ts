@@ -24,6 +24,11 @@ export interface FinalizeOptions extends ExpertsOptions {
   readonly out?: Tensor;
   /** Multiplied into the sum; the routed scaling factor with scaleOwner 'output'. Default 1. */
   readonly scale?: number;
+  /**
+   * Whether slots and weights were complete before the kernel in front of this one began to wait, as they
+   * are when two kernels lie between: then a programmatic launch reads them before it waits. Default false.
+   */
+  readonly isSettled?: boolean;
 }
 
 const operation = 'finalize';
@@ -37,7 +42,7 @@ const operation = 'finalize';
  * @see docs/finalize.md
  */
 export function finalize(input: FinalizeInput, options: FinalizeOptions): Tensor {
-  const { stream, allocator = stream, scale = 1 } = options;
+  const { stream, allocator = stream, scale = 1, isSettled = false } = options;
   const { expertOut, slots, weights } = input;
   checkFinite(operation, 'scale', scale);
   const { tokens, k, hidden, dtype } = checkInput(input, stream);
@@ -58,6 +63,7 @@ export function finalize(input: FinalizeInput, options: FinalizeOptions): Tensor
     tokens,
     k,
     hidden,
+    settled: isSettled ? 1 : 0,
     scale,
   });
   return out;

@@ -38,3 +38,5 @@ export type { RoutedExpertsPlan } from './routed-experts.plan.js';
 export { type RoutingMethod, routingMethods } from './routing/routing-method.js';
 export type { ScaleOwner, TopkConfig } from './routing/topk-config.js';
 export { type TopkInput, type TopkOptions, type TopkResult, topk } from './topk.js';
+export { type RoutedTokens, type TopkPermuteOptions, topkPermute } from './topk-permute.js';
+export type { TopkPermutePlan } from './topk-permute.plan.js';

@@ -15,6 +15,8 @@ export interface KernelChoice {
   readonly kernel: string;
   /** Blocks in x. */
   readonly blocks: number;
+  /** Blocks in y, default 1. */
+  readonly blocksInY?: number;
   /** Threads of a block in x, y, z. */
   readonly block: readonly [x: number, y?: number, z?: number];
   /** Dynamic shared memory of a block, default 0. */
@@ -33,7 +35,10 @@ const grouped = ['mxfp8_bf16', 'mxfp8_f32', 'bf16_bf16', 'bf16_f32', 'f32_bf16',
 export const waitingKernels: ReadonlySet<string> = new Set([
   'topk_f32',
   'topk_bf16',
+  'topk_f32_rows',
+  'topk_permute_f32',
   'permute',
+  'permute_few',
   ...grouped,
   'finalize_f32',
   'finalize_bf16',
@@ -41,13 +46,13 @@ export const waitingKernels: ReadonlySet<string> = new Set([
 
 /** Completes a choice with the PDL decision: the one place where the attribute is set. */
 export function planKernel(
-  { kernel, blocks, block, sharedBytes = 0, tokens }: KernelChoice,
+  { kernel, blocks, blocksInY = 1, block, sharedBytes = 0, tokens }: KernelChoice,
   device: DeviceLimits,
   pdl: PdlChooser,
 ): KernelPlan {
   const decision = pdl({ tokens, device, waits: waitingKernels.has(kernel) });
   const config: LaunchConfig = {
-    grid: [Math.max(1, blocks)],
+    grid: blocksInY > 1 ? [Math.max(1, blocks), blocksInY] : [Math.max(1, blocks)],
     block,
     ...(sharedBytes > 0 ? { sharedBytes } : {}),
     ...(decision.enabled ? { programmatic: { serialize: true } } : {}),

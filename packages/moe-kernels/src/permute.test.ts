@@ -67,9 +67,25 @@ describe('planPermute', () => {
     const hopper = { sm: '9.0', cpuLevel: '', processors: 132 };
     const device = (await fakeStream(hopper)).stream.device.limits;
     const config = (tokens: number, localExperts: number) =>
-      planPermute({ tokens, k: 4, localExperts }, device, withoutPdl).config;
+      planPermute({ tokens, k: 4, localExperts, hasTiles: true }, device, withoutPdl).config;
     expect(config(1, 128)).toEqual({ grid: [1], block: [128], sharedBytes: 4 * 128 * 4 });
     expect(config(8192, 128)).toEqual({ grid: [1], block: [1024], sharedBytes: 32 * 128 * 4 });
     expect(config(8192, 4097)).toEqual({ grid: [1], block: [448], sharedBytes: 14 * 4097 * 4 });
+  });
+
+  it('places few pairs without counts, unless tiles are wanted', async () => {
+    const hopper = { sm: '9.0', cpuLevel: '', processors: 132 };
+    const device = (await fakeStream(hopper)).stream.device.limits;
+    const kernel = (tokens: number, localExperts: number, hasTiles = false) =>
+      planPermute({ tokens, k: 4, localExperts, hasTiles }, device, withoutPdl).kernel;
+    const few = { tokens: 1, k: 4, localExperts: 128 };
+    const config = { grid: [1], block: [256] };
+    expect(planPermute(few, device, withoutPdl)).toMatchObject({ kernel: 'permute_few', config });
+    expect([kernel(64, 512), kernel(65, 128), kernel(1, 513), kernel(1, 8, true)]).toEqual([
+      'permute_few',
+      'permute',
+      'permute',
+      'permute',
+    ]);
   });
 });

@@ -35,9 +35,9 @@ export function permute(ids: Tensor, range: ExpertRange, options: PermuteOptions
   if (options.tileRows !== undefined) {
     checkInteger(operation, 'tileRows', tileRows, { min: 1, max: 4096 });
   }
-  const out = outputs(tokens, k, local, options);
+  const out = permuteOutputs([tokens, k], local, options);
   const plan = planPermute(
-    { tokens, k, localExperts: local },
+    { tokens, k, localExperts: local, hasTiles: out.tiles !== undefined },
     stream.device.limits,
     options.pdl ?? withoutPdl,
   );
@@ -61,8 +61,12 @@ export function permute(ids: Tensor, range: ExpertRange, options: PermuteOptions
 
 const idsRule = { dtypes: ['i32'], shape: [null, null], dimensions: ['tokens', 'k'] } as const;
 
-function outputs(tokens: number, k: number, local: number, options: PermuteOptions): Permutation {
-  const { stream, allocator = stream, tileRows } = options;
+/** Memory for the maps of `local` experts. */
+export function permuteOutputs(
+  [tokens, k]: readonly [tokens: number, k: number],
+  local: number,
+  { stream, allocator = stream, tileRows }: PermuteOptions,
+): Permutation {
   const make = (shape: readonly number[], name: string): Tensor =>
     allocator.tensor(shape, 'i32' satisfies DType, `permute.${name}`);
   const maps = {

@@ -9,7 +9,7 @@ import { planPermute } from './permute.plan.js';
 
 /** Everything that one call will launch, in order. */
 export interface RoutedExpertsPlan {
-  /** permute, gate and up, down, finalize; none without tokens. */
+  /** permute unless the call brings its maps, gate and up, down, finalize; none without tokens. */
   readonly steps: readonly KernelPlan[];
   /** Intermediate tensors taken from the allocator. */
   readonly workspaceBytes: number;
@@ -19,24 +19,34 @@ export interface RoutedExpertsPlan {
   readonly refused: readonly { readonly path: string; readonly reason: string }[];
 }
 
+/** What about a call its shape does not say. */
+export interface RoutedExpertsCall {
+  /** Of the first launch. */
+  readonly first?: PdlChooser;
+  /** Of the sum. */
+  readonly last?: PdlChooser;
+  /** Whether the call brings the maps of its ids. */
+  readonly isPermuted?: boolean;
+}
+
 /** Pure: same shape and device, same plan. */
 export function planRoutedExperts(
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
-  { first = pdl, last = pdl }: { readonly first?: PdlChooser; readonly last?: PdlChooser } = {},
+  { first = pdl, last = pdl, isPermuted = false }: RoutedExpertsCall = {},
 ): RoutedExpertsPlan {
   const { tokens, hidden, activations } = shape;
-  const gateUp = planExpertsGateUp(shape, device, pdl);
+  const gateUp = planExpertsGateUp(shape, device, isPermuted ? first : pdl);
   const steps = [
-    planPermute(shape, device, first),
+    ...(isPermuted ? [] : [planPermute(shape, device, first)]),
     gateUp,
     planExpertsDown(shape, device, pdl),
     planFinalize({ tokens, hidden, dtype: activations }, device, last),
   ];
   return {
     steps: tokens === 0 ? [] : steps,
-    workspaceBytes: workspaceBytes(shape, steps),
+    workspaceBytes: workspaceBytes(shape, steps, isPermuted),
     layout: gateUp.layout,
     refused: [
       { path: 'W8A8', reason: 'activations are not quantised by these kernels' },
@@ -45,10 +55,14 @@ export function planRoutedExperts(
   };
 }
 
-function workspaceBytes(shape: ExpertsShape, steps: readonly KernelPlan[]): number {
+function workspaceBytes(
+  shape: ExpertsShape,
+  steps: readonly KernelPlan[],
+  isPermuted: boolean,
+): number {
   const slots = shape.tokens * shape.k;
   const elementBytes = shape.activations === 'bf16' ? 2 : 4;
-  const maps = (shape.localExperts + 1 + 2 * slots) * 4;
+  const maps = isPermuted ? 0 : (shape.localExperts + 1 + 2 * slots) * 4;
   const rows = slots * (shape.intermediate + shape.hidden) * elementBytes;
   return steps.reduce((sum, step) => sum + step.workspaceBytes, maps + rows);
 }

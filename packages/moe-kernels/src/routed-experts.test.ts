@@ -39,6 +39,46 @@ describe('RoutedExperts', () => {
       'experts_down_mxfp8_bf16',
       'finalize_bf16',
     ]);
+    // Two kernels lie between the maps and the sum.
+    expect(launches[3]?.params['settled']).toBe(1);
+  });
+
+  it('takes the maps of a call that brings them', async () => {
+    const { experts, stream, launches, input, tensor } = await make(
+      { pdl: { maxTokens: 3 } },
+      hopper,
+    );
+    const permutation = {
+      offsets: tensor([5], 'i32'),
+      rows: tensor([6], 'i32'),
+      slots: tensor([3, 2], 'i32'),
+    };
+    experts.forward({ ...input(3), permutation }, { stream });
+    expect(launches.map(({ kernel }) => kernel)).toEqual([
+      'experts_gate_up_mxfp8_bf16',
+      'experts_down_mxfp8_bf16',
+      'finalize_bf16',
+    ]);
+    expect(launches[2]?.params['slots']).toBe(permutation.slots);
+    const steps = experts.describe().lastPlan?.steps ?? [];
+    expect(steps.map(({ kernel, config }) => ({ kernel, config }))).toEqual(
+      launches.map(({ kernel, config }) => ({ kernel, config })),
+    );
+    // The first launch follows a kernel of the caller.
+    expect(steps.map(({ pdl }) => pdl.enabled)).toEqual([false, true, true]);
+    const other = { ...permutation, offsets: tensor([4], 'i32') };
+    expect(() => experts.forward({ ...input(3), permutation: other }, { stream })).toThrow(
+      'RoutedExperts: `permutation.offsets` is i32 [4], expected i32 [localExperts + 1 = 5]',
+    );
+    const moved = { ...permutation, slots: tensor([2, 2], 'i32') };
+    expect(() => experts.forward({ ...input(3), permutation: moved }, { stream })).toThrow(
+      'RoutedExperts: `permutation.slots` is i32 [2, 2], expected i32 [tokens = 3, k = 2]',
+    );
+  });
+
+  it('says which experts they are', async () => {
+    const { experts } = await make({ numExperts: 9, localExpertOffset: 5, localNumExperts: 4 });
+    expect(experts.range).toEqual({ numExperts: 9, localExpertOffset: 5, localNumExperts: 4 });
   });
 
   it('launches nothing for no tokens', async () => {

@@ -7,6 +7,7 @@ import {
   type WeightFormat,
   weightFormat,
 } from './arguments/expert-weight.js';
+import type { Permutation } from './arguments/permutation.js';
 import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
 import { ArgumentRangeError } from './errors/index.js';
 import type { ExpertsShape } from './experts.plan.js';
@@ -43,6 +44,8 @@ export interface RoutedExpertsInput {
   readonly hidden: Tensor;
   /** From `topk`, or ids [tokens, k] i32 and weights [tokens, k] f32 of any origin. */
   readonly topk: Pick<TopkResult, 'ids' | 'weights' | 'scaledBy'>;
+  /** Maps of the same ids for the local experts, from `topkPermute`; default: they are made here. */
+  readonly permutation?: Permutation;
 }
 
 /** Where and how one call runs. */
@@ -98,6 +101,7 @@ export interface SumRowsOptions extends Omit<RoutedExpertsOptions, 'pdlWithPrede
 interface LastCall {
   readonly shape: ExpertsShape;
   readonly device: DeviceLimits;
+  readonly isPermuted: boolean;
   readonly pdl: PdlChooser;
   /** Of the first launch. */
   readonly first: PdlChooser;
@@ -142,6 +146,13 @@ export class RoutedExperts implements Disposable {
     this.#config = config;
   }
 
+  /** The experts that they are, among all. */
+  get range(): Required<ExpertRange> {
+    const { offset, local } = this.#range;
+    const { numExperts } = this.#config;
+    return { numExperts, localExpertOffset: offset, localNumExperts: local };
+  }
+
   /** Columns of the input and the output. */
   get hidden(): number {
     return this.#weights.w2.data.shape[1] ?? 0;
@@ -175,11 +186,14 @@ export class RoutedExperts implements Disposable {
     const pdl = this.#chooser(options.pdl);
     const first = options.pdlWithPredecessor === true ? pdl : withObstacle(pdl, unknownPredecessor);
     const device = stream.device.limits;
-    this.#last = { shape: this.#shape(input), device, pdl, first, last: pdl };
+    const isPermuted = input.permutation !== undefined;
+    this.#last = { shape: this.#shape(input), device, isPermuted, pdl, first, last: pdl };
     const common = { stream, allocator, pdl };
-    const permutation = permute(topk.ids, this.#config, { ...common, pdl: first });
+    const onFirst = { ...common, pdl: first };
+    const permutation = input.permutation ?? permute(topk.ids, this.#config, onFirst);
     const { w13, w2 } = this.#weights;
-    const y = expertsGateUp({ hidden, w13, permutation }, this.#swiglu, common);
+    const onSecond = isPermuted ? onFirst : common;
+    const y = expertsGateUp({ hidden, w13, permutation }, this.#swiglu, onSecond);
     const expertOut = expertsDown({ y, w2, permutation }, common);
     return { expertOut, slots: permutation.slots, weights: topk.weights };
   }
@@ -196,7 +210,14 @@ export class RoutedExperts implements Disposable {
     if (this.#last) this.#last = { ...this.#last, last: pdl };
     return finalize(
       { ...rows, addend },
-      { stream, allocator, pdl, scale: this.#outputScale, ...(out ? { out } : {}) },
+      {
+        stream,
+        allocator,
+        pdl,
+        scale: this.#outputScale,
+        isSettled: true, // both projections lie between
+        ...(out ? { out } : {}),
+      },
     );
   }
 
@@ -217,8 +238,8 @@ export class RoutedExperts implements Disposable {
       outputScale: this.#outputScale,
     };
     if (this.#last === undefined) return report;
-    const { shape, device, pdl, first, last } = this.#last;
-    return { ...report, lastPlan: planRoutedExperts(shape, device, pdl, { first, last }) };
+    const { shape, device, pdl, ...call } = this.#last;
+    return { ...report, lastPlan: planRoutedExperts(shape, device, pdl, call) };
   }
 
   /** Releases the weights; safe to call twice. */
@@ -238,7 +259,7 @@ export class RoutedExperts implements Disposable {
     return call === undefined ? this.#pdl : this.#policy.chooser(pdlDtypeOf(this.#format), call);
   }
 
-  #check({ hidden, topk }: RoutedExpertsInput, stream: Stream): void {
+  #check({ hidden, topk, permutation }: RoutedExpertsInput, stream: Stream): void {
     const hiddenRule = {
       dtypes: ['f32', 'bf16'] as const,
       shape: [null, this.hidden],
@@ -251,12 +272,22 @@ export class RoutedExperts implements Disposable {
     checkTensor(operation, 'topk.ids', topk.ids, idsRule, stream);
     const weightsRule = { dtypes: ['f32'] as const, shape: topk.ids.shape, dimensions };
     checkTensor(operation, 'topk.weights', topk.weights, weightsRule, stream);
+    if (permutation) this.#checkPermutation(permutation, topk.ids, stream);
     const { scaledBy = 1 } = topk;
     if (scaledBy === 1 || this.#outputScale === 1) return;
     throw new ArgumentRangeError(
       operation,
       `the routed scaling factor would be applied twice: topk.weights contain ${scaledBy} and outputScale is ${this.#outputScale}; route with scaleOwner 'output' or leave outputScale at 1`,
     );
+  }
+
+  #checkPermutation({ offsets, slots }: Permutation, ids: Tensor, stream: Stream): void {
+    const dtypes = ['i32'] as const;
+    const slotsRule = { dtypes, shape: ids.shape, dimensions: ['tokens', 'k'] };
+    checkTensor(operation, 'permutation.slots', slots, slotsRule, stream);
+    const shape = [this.#range.local + 1];
+    const offsetsRule = { dtypes, shape, dimensions: ['localExperts + 1'] };
+    checkTensor(operation, 'permutation.offsets', offsets, offsetsRule, stream);
   }
 
   #shape({ hidden, topk }: RoutedExpertsInput): ExpertsShape {

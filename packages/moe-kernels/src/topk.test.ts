@@ -3,7 +3,7 @@ import { fakeStream } from '../test/makers/fake-stream.js';
 import { runTopk } from '../test/makers/run-topk.js';
 import { withoutPdl } from './pdl.js';
 import { routingMethods } from './routing/routing-method.js';
-import { planTopk } from './topk.plan.js';
+import { planTopk, type TopkShape } from './topk.plan.js';
 
 describe('topk', () => {
   it('launches once and hands the recipe of MiniMax-M3 to the kernel', async () => {
@@ -76,9 +76,10 @@ describe('topk', () => {
 });
 
 describe('planTopk', () => {
+  const recipe = { k: 4, shared: 0, groups: 1, score: 2, normalize: 1 };
   it('gives a warp to each token', async () => {
     const { stream } = await fakeStream();
-    const shape = { tokens: 17, experts: 128, k: 4, groups: 1, logitsDtype: 'bf16' } as const;
+    const shape = { tokens: 17, experts: 128, ...recipe, logitsDtype: 'bf16' } as const;
     const never = () => ({ enabled: false, tokens: 17, limit: 0, source: 'none' }) as const;
     const plan = planTopk(shape, stream.device.limits, never);
     expect(plan).toMatchObject({ kernel: 'topk_bf16', config: { grid: [3], block: [256] } });
@@ -87,11 +88,38 @@ describe('planTopk', () => {
   it('puts as many warps into a block of a GPU as shared memory carries cheaply', async () => {
     const { stream } = await fakeStream({ sm: '9.0', cpuLevel: '', processors: 132 });
     const config = (experts: number, groups: number) => {
-      const shape = { tokens: 17, experts, k: 4, groups, logitsDtype: 'f32' } as const;
+      const shape = { tokens: 17, experts, ...recipe, groups, logitsDtype: 'bf16' } as const;
       return planTopk(shape, stream.device.limits, withoutPdl).config;
     };
     expect(config(128, 1)).toEqual({ grid: [3], block: [256], sharedBytes: 8 * 8 * 160 });
     expect(config(256, 8)).toMatchObject({ block: [256], sharedBytes: 8 * 8 * 296 });
     expect(config(4096, 1)).toMatchObject({ grid: [17], block: [32], sharedBytes: 8 * 4128 });
+  });
+
+  it('keeps keys in registers where the recipe is plain and a GPU has few experts', async () => {
+    const { stream } = await fakeStream({ sm: '9.0', cpuLevel: '', processors: 132 });
+    const plan = (changed: Partial<TopkShape> = {}) => {
+      const shape = {
+        tokens: 17,
+        experts: 128,
+        ...recipe,
+        logitsDtype: 'f32',
+        ...changed,
+      } as const;
+      return planTopk(shape, stream.device.limits, withoutPdl);
+    };
+    expect(plan()).toMatchObject({ kernel: 'topk_f32_rows', config: { grid: [5], block: [128] } });
+    expect(plan({ k: 31, shared: 1 }).kernel).toBe('topk_f32_rows');
+    expect(plan({ score: 0, normalize: 0 }).kernel).toBe('topk_f32_rows');
+    const others = [
+      { experts: 129 },
+      { k: 32, shared: 1 },
+      { groups: 2 },
+      { score: 1 },
+      { score: 3 },
+      { normalize: 3 },
+    ];
+    expect(others.map((other) => plan(other).kernel)).toEqual(others.map(() => 'topk_f32'));
+    expect(plan({ logitsDtype: 'bf16' }).kernel).toBe('topk_bf16');
   });
 });

@@ -4,7 +4,7 @@ import { ArgumentRangeError } from './errors/index.js';
 import { moeKernel } from './module.js';
 import { type PdlChooser, withoutPdl } from './pdl.js';
 import { resolveTopk, type TopkConfig, type TopkSettings } from './routing/topk-config.js';
-import { planTopk } from './topk.plan.js';
+import { planTopk, type TopkShape } from './topk.plan.js';
 
 /** What is routed. */
 export interface TopkInput {
@@ -43,8 +43,6 @@ export interface TopkResult {
   readonly scaledBy?: number;
 }
 
-const operation = 'topk';
-
 /**
  * Picks the experts of each token and weighs them. Scores and weights are fp32 whatever the logits
  * are; the weight is gathered from the raw score, so the bias cannot leak into it.
@@ -56,21 +54,12 @@ const operation = 'topk';
  */
 export function topk(input: TopkInput, config: TopkConfig, options: TopkOptions): TopkResult {
   const { stream } = options;
-  const { logits } = input;
-  checkTensor(operation, 'logits', logits, logitsRule, stream);
-  const [tokens = 0, experts = 0] = logits.shape;
-  const settings = resolveTopk(config, experts, {
-    hasBias: input.routingBias !== undefined,
-    operation,
-  });
-  checkInputs(input, config, options, experts);
-  const out = outputs(tokens, settings, options);
+  const { settings, shape, out } = prepareTopk('topk', input, config, options);
+  const { tokens, experts } = shape;
   if (tokens === 0) return out;
-  const { k, groups } = settings;
-  const shape = { tokens, experts, k, groups, logitsDtype: logitsDtype(logits.dtype) };
   const plan = planTopk(shape, stream.device.limits, options.pdl ?? withoutPdl);
   stream.launch(moeKernel(stream, plan.kernel), plan.config, {
-    logits,
+    logits: input.logits,
     bias: input.routingBias ?? null,
     positions: input.positions ?? null,
     ids: out.ids,
@@ -84,6 +73,34 @@ export function topk(input: TopkInput, config: TopkConfig, options: TopkOptions)
   return out;
 }
 
+/** A checked call with its outputs, before anything is launched. */
+export interface PreparedTopk {
+  readonly settings: TopkSettings;
+  readonly shape: TopkShape;
+  readonly out: TopkResult;
+}
+
+/** Checks a call for `operation` and makes its outputs. @throws as `topk` */
+export function prepareTopk(
+  operation: string,
+  input: TopkInput,
+  config: TopkConfig,
+  options: TopkOptions,
+): PreparedTopk {
+  const { logits } = input;
+  checkTensor(operation, 'logits', logits, logitsRule, options.stream);
+  const [tokens = 0, experts = 0] = logits.shape;
+  const settings = resolveTopk(config, experts, {
+    hasBias: input.routingBias !== undefined,
+    operation,
+  });
+  checkInputs(operation, input, config, options);
+  const { k, shared, groups, score, normalize } = settings;
+  const recipe = { k, shared, groups, score, normalize };
+  const shape = { tokens, experts, ...recipe, logitsDtype: logitsDtype(logits.dtype) };
+  return { settings, shape, out: outputs(operation, tokens, settings, options) };
+}
+
 const logitsRule = {
   dtypes: ['f32', 'bf16'],
   shape: [null, null],
@@ -95,10 +112,10 @@ function logitsDtype(dtype: DType): 'f32' | 'bf16' {
 }
 
 function checkInputs(
+  operation: string,
   { logits, routingBias, positions, status }: TopkInput,
   { nanPolicy }: TopkConfig,
   { stream }: TopkOptions,
-  experts: number,
 ): void {
   const vector = (argument: string, tensor: Tensor | undefined, name: string, size: number) => {
     if (tensor === undefined) return;
@@ -106,7 +123,7 @@ function checkInputs(
     const rule = { dtypes, shape: [size], dimensions: [name] };
     checkTensor(operation, argument, tensor, rule, stream);
   };
-  vector('routingBias', routingBias, 'experts', experts);
+  vector('routingBias', routingBias, 'experts', logits.shape[1] ?? 0);
   vector('positions', positions, 'tokens', logits.shape[0] ?? 0);
   vector('status', status, '1', 1);
   if ((nanPolicy === 'flag') !== (status !== undefined)) {
@@ -115,6 +132,7 @@ function checkInputs(
 }
 
 function outputs(
+  operation: string,
   tokens: number,
   { k, shared, scale }: TopkSettings,
   { stream, allocator = stream, out, packed = out?.packed !== undefined }: TopkOptions,

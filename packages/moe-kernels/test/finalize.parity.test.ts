@@ -36,7 +36,7 @@ describeEachBackend('finalize', finalizeCases, async ({ stream, runtime }, testC
       weights: upload(stream, weights, [tokens, k], 'f32'),
       ...(hasAddend && { addend: upload(stream, addend, [tokens, hidden], dtype) }),
     },
-    { stream, allocator: poisoned(stream), scale },
+    { stream, allocator: poisoned(stream), scale, isSettled: hasAddend },
   );
 
   const round = dtype === 'bf16' ? roundBf16 : Math.fround;

@@ -1,5 +1,10 @@
 import type { Tensor } from '@altstream/cuda-runtime';
-import type { RoutedExperts, RoutedExpertsReport, RoutedRows } from '@altstream/moe-kernels';
+import type {
+  RoutedExperts,
+  RoutedExpertsReport,
+  RoutedRows,
+  TopkPermutePlan,
+} from '@altstream/moe-kernels';
 import type { Communicator } from '../communicator.js';
 import type { ModelStep } from '../model-step.js';
 import type { Overlap } from '../overlap.js';
@@ -49,6 +54,12 @@ export class MoeBlock {
     const { routed, fused } = this.#parts;
     const reports = [routed, fused].map((path) => path?.experts.describe());
     return reports.find((report) => report?.lastPlan) ?? reports[0];
+  }
+
+  /** How the same pass chose and grouped; undefined before the first. */
+  describeRouting(): TopkPermutePlan | undefined {
+    const { routed, fused } = this.#parts;
+    return routed?.router.lastPlan ?? fused?.router.lastPlan;
   }
 
   /**
@@ -127,9 +138,9 @@ export class MoeBlock {
 
   /** Lives as long as the scratch of the caller. */
   #rowsOf({ router, experts }: ExpertPath, hidden: Tensor, step: ModelStep): RoutedRows {
-    const topk = router.forward(hidden, step);
+    const { topk, permutation } = router.forward(hidden, experts.range, step);
     step.taps?.router?.(this.#parts.layer, topk.ids, topk.weights, step.stream);
     const options = { ...step.on, pdlWithPredecessor: step.programmatic };
-    return experts.forwardRows({ hidden, topk }, options);
+    return experts.forwardRows({ hidden, topk, permutation }, options);
   }
 }

@@ -18,7 +18,11 @@ interface PdlReport {
   readonly source: string;
   readonly enabled: boolean;
   readonly reason?: string;
-  readonly lastPass: readonly { readonly enabled: boolean; readonly reason?: string }[];
+  readonly lastPass: readonly {
+    readonly kernel: string;
+    readonly enabled: boolean;
+    readonly reason?: string;
+  }[];
 }
 const pdlOf = (model: MiniMaxM3Model): PdlReport => model.describe()['pdl'] as PdlReport;
 
@@ -98,6 +102,21 @@ onEachBackend((backend) => {
       expect(pdlOf(model).lastPass).toEqual([]);
       await new Session(model, 1, 8).run([{ sequence: 0, tokens: [5, 6] }]);
       expect(pdlOf(model).lastPass).toHaveLength(4);
+    });
+
+    it('has one launch for choosing and grouping few tokens, two for many, and why', async () => {
+      const model = await load({ directory: directories.mxfp8 });
+      const routing = () => model.describe()['routing'];
+      expect(routing()).toBe('no pass yet');
+      const session = new Session(model, 1, 40);
+      await session.run([{ sequence: 0, tokens: hashTokens(32, 256) }]);
+      const kernels = ['topk_permute_f32'];
+      expect(routing()).toEqual({ path: 'fused', kernels, refused: [] });
+      expect(pdlOf(model).lastPass[0]?.kernel).toBe('topk_permute_f32');
+      await new Session(model, 1, 40).run([{ sequence: 0, tokens: hashTokens(33, 256) }]);
+      const refused = [{ path: 'fused', reason: '33 tokens are more than 32' }];
+      expect(routing()).toMatchObject({ path: 'separate', refused });
+      expect(pdlOf(model).lastPass).toHaveLength(5);
     });
 
     it('says why there is none', async () => {

@@ -4,8 +4,10 @@
 // so ranks follow from the order of the pairs alone: no atomics, equal ids give equal maps. Two
 // passes over the ids; the second finds them in the cache. One block: the experts' weights take far
 // longer to arrive from memory, and a grid would need barriers among blocks (docs/permute.md).
+// permute_few is for up to 256 pairs and no tiles.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "device/block_scan.cuh"
+#include "device/few_pairs.cuh"
 #include "moe_kernels/permute.h"
 
 namespace moe_kernels::cuda {
@@ -161,6 +163,24 @@ __device__ __forceinline__ void sort_pairs(const PermuteParams& p, int32_t* coun
   if (p.tiles != nullptr) list_tiles(p, mine, scratch);
 }
 
+__device__ __forceinline__ void sort_few_pairs(const PermuteParams& p) {
+  __shared__ PairKeys keys;
+  const PairMaps maps = {static_cast<int32_t*>(p.offsets),
+                         static_cast<int32_t*>(p.rows),
+                         static_cast<int32_t*>(p.slots),
+                         p.tokens * p.k,
+                         p.expert_offset,
+                         p.experts};
+  pad_keys(maps, keys);
+  wait_and_trigger();
+#pragma unroll 1
+  for (int pair = threadIdx.x; pair < maps.pairs; pair += blockDim.x) {
+    put_key(maps, keys, pair, static_cast<const int32_t*>(p.ids)[pair]);
+  }
+  __syncthreads();
+  place_pairs(maps, keys);
+}
+
 }  // namespace
 }  // namespace moe_kernels::cuda
 
@@ -171,4 +191,10 @@ extern "C" __global__ void __launch_bounds__(1024)
   dense_kernels::cuda::wait_for_predecessors();
   dense_kernels::cuda::launch_dependents();
   moe_kernels::cuda::sort_pairs(p, counts);
+}
+
+// At most 256 pairs, no tiles.
+extern "C" __global__ void __launch_bounds__(256)
+    permute_few(__grid_constant__ const PermuteParams p) {
+  moe_kernels::cuda::sort_few_pairs(p);
 }

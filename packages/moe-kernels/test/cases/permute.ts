@@ -6,6 +6,8 @@ export interface PermuteCase extends RoutingCase {
   readonly offset?: number;
   readonly local?: number;
   readonly tileRows?: number;
+  /** Default true. */
+  readonly hasTiles?: boolean;
 }
 
 /** Shapes, patterns and ranks. */
@@ -55,6 +57,40 @@ export const permuteCases: readonly PermuteCase[] = [
     local: 4,
   })),
   { name: 'an uneven rank', tokens: 65, k: 4, experts: 16, offset: 11, local: 5 },
+  // around the 256 pairs that are few
+  ...[63, 64, 65].map((tokens) => ({
+    name: `${tokens} tokens without tiles`,
+    tokens,
+    k: 4,
+    experts: 128,
+    hasTiles: false,
+  })),
+  ...[1, 3, 31, 129, 255, 256, 257].map((tokens) => ({
+    name: `${tokens} tokens to a rank in the middle, without tiles`,
+    tokens,
+    k: 1,
+    experts: 64,
+    offset: 24,
+    local: 16,
+    pattern: 'garbage' as const,
+    hasTiles: false,
+  })),
+  ...[511, 512, 513].map((experts) => ({
+    name: `${experts} experts without tiles`,
+    tokens: 9,
+    k: 6,
+    experts,
+    pattern: 'with -1' as const,
+    hasTiles: false,
+  })),
+  ...(['one expert', 'none local', 'duplicates', 'first and last'] as const).map((pattern) => ({
+    name: `${pattern}, without tiles`,
+    tokens: 21,
+    k: 4,
+    experts: 128,
+    pattern,
+    hasTiles: false,
+  })),
   // around the eight bins and pairs that a vector holds
   ...[1, 6, 7, 8, 9, 15, 16, 17].flatMap((local) =>
     [1, 7, 8, 9, 31, 33].map((tokens) => ({

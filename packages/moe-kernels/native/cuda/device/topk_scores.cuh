@@ -60,6 +60,7 @@ __device__ __forceinline__ float sqrt_softplus(float z) {
 // The largest of `count` numbers; NaN is passed over, -inf if there is no number.
 __device__ __forceinline__ float largest_of(const float* x, int count) {
   float most = -CUDART_INF_F;
+#pragma unroll 1
   for (int e = lane_id(); e < count; e += kWarp) most = fmaxf(most, x[e]);
   return dense_kernels::cuda::warp_max(most);
 }
@@ -69,9 +70,11 @@ __device__ __forceinline__ float largest_of(const float* x, int count) {
 __device__ __forceinline__ void softmax_infinite(const float* logits, float* scores, int count,
                                                  float largest) {
   int equals = 0;
+#pragma unroll 1
   for (int e = lane_id(); e < count; e += kWarp) equals += logits[e] == largest;
   equals = dense_kernels::cuda::warp_sum(equals);
   const float share = largest > 0.0f ? __fdiv_rn(1.0f, static_cast<float>(equals)) : 0.0f;
+#pragma unroll 1
   for (int e = lane_id(); e < count; e += kWarp) {
     const float z = logits[e];
     scores[e] = z == z ? (z == largest ? share : 0.0f) : z;
@@ -80,18 +83,20 @@ __device__ __forceinline__ void softmax_infinite(const float* logits, float* sco
 }
 
 // Scores of logits in shared memory; NaN logits stay NaN and do not disturb the others. The arrays
-// may be one.
-__device__ __forceinline__ void softmax(const float* logits, float* scores, int count) {
+// may be one. Out of line: a recipe may call it from two places.
+static __device__ __noinline__ void softmax(const float* logits, float* scores, int count) {
   const float largest = largest_of(logits, count);
   if (isinf(largest)) {
     softmax_infinite(logits, scores, count, largest);
     return;
   }
+#pragma unroll 1
   for (int e = lane_id(); e < count; e += kWarp) {
     scores[e] = exp_rounded(__fsub_rn(logits[e], largest));
   }
   __syncwarp();
   float sum = 0.0f;
+#pragma unroll 1
   for (int e = lane_id(); lane_id() < kLogicalLanes && e < count; e += kLogicalLanes) {
     sum = __fadd_rn(sum, scores[e] == scores[e] ? scores[e] : 0.0f);
   }
@@ -102,6 +107,7 @@ __device__ __forceinline__ void softmax(const float* logits, float* scores, int 
   }
   const float divisor = __shfl_sync(kAllLanes, static_cast<float>(total), 0);
   __syncwarp();
+#pragma unroll 1
   for (int e = lane_id(); e < count; e += kWarp) scores[e] = __fdiv_rn(scores[e], divisor);
   __syncwarp();
 }

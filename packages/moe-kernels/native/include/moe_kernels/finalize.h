@@ -16,6 +16,7 @@ typedef struct FinalizeParams {
   int32_t tokens;         /* rows of out */
   int32_t k;              /* slots per token */
   int32_t hidden;         /* columns */
+  int32_t settled;        /* 1 = slots and weights are complete before the predecessors are waited for */
   float scale;            /* multiplied into the finished sum before rounding */
 } FinalizeParams;
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 /* kernel permute PermuteParams block=1024 pdl=waits,triggers */
+/* kernel permute_few PermuteParams block=256 pdl=waits,triggers cpu=permute */
 typedef struct PermuteParams {
   const void* ids;       /* r i32 [tokens, k] global expert ids; -1 or not local = skipped */
   void* offsets;         /* w i32 [experts + 1] first permuted row of each local expert */

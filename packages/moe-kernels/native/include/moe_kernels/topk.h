@@ -7,6 +7,7 @@
 
 /* kernel topk_f32 TopkParams block=256 pdl=waits,triggers */
 /* kernel topk_bf16 TopkParams block=256 pdl=waits,triggers */
+/* kernel topk_f32_rows TopkParams block=128 pdl=waits,triggers cpu=topk_f32 */
 typedef struct TopkParams {
   const void* logits;    /* r bf16|f32 [tokens, experts] router output, rows dense */
   const void* bias;      /* r? f32 [experts] helps to choose, never weighs; null = none */

@@ -4,10 +4,10 @@ import {
   expectClose,
 } from '@altstream/cuda-runtime/testing';
 import { expect } from 'vitest';
-import type { ExpertsCase } from './cases/experts-gate-up.js';
-import { breakExperts, renameExperts, sliceExperts } from './makers/expert-slices.js';
-import { type ExpertsData, makeExperts } from './makers/experts.js';
-import { makeRoutedExperts, pickTokens, runBytes } from './makers/routed-experts.js';
+import type { ExpertsCase } from '../cases/experts-gate-up.js';
+import { breakExperts, renameExperts, sliceExperts } from '../makers/expert-slices.js';
+import { type ExpertsData, makeExperts } from '../makers/experts.js';
+import { makeRoutedExperts, pickTokens, runBytes } from '../makers/routed-experts.js';
 
 type Property = (
   context: BackendContext,

@@ -5,8 +5,8 @@ import {
   upload,
 } from '@altstream/cuda-runtime/testing';
 import { expect } from 'vitest';
-import { loadMoeKernels, type TopkConfig, topk } from '../src/index.js';
-import { makeTopkInput } from './cases/topk.js';
+import { loadMoeKernels, type TopkConfig, topk } from '../../src/index.js';
+import { makeTopkInput } from '../cases/topk.js';
 
 const [tokens, experts] = [19, 64];
 
