@@ -40,7 +40,7 @@ const stepKeys = 32;
 const pieceKeys = 128;
 const runKeys = 2048;
 
-// Steps of keys that are on their way while one is worked on, that one included.
+// Steps of keys that a chunk has on their way while one is worked on, that one included.
 const stagedSteps = 3;
 
 // Scratch for pieces beyond this is not worth the parallel work that it buys.
@@ -71,25 +71,25 @@ export function planGeneral(
 }
 
 /**
- * A warp per token and sixteen heads of a KV head on tensor cores. Few of them have their keys cut
- * into pieces that run at the same time. Cuts are at fixed places and pieces are joined in their
- * order: the plan decides speed, not one bit of the result.
+ * Four warps per token and sixteen heads of a KV head on tensor cores, which work on a piece of their
+ * keys together. Few of them have their keys cut into pieces, or runs, that run at the same time. Cuts
+ * are at fixed places and pieces are joined in their order: the plan decides speed, not one bit of the
+ * result.
  */
 export function planRows(
   operation: AttendOperation,
   shape: AttendShape,
   limits: DeviceLimits,
 ): AttendPlan {
-  const { tokens, headDim, mostKeys } = shape;
+  const { tokens, headDim } = shape;
   const tiles = tilesOf(shape);
   const { pieces, keys, workspaceBytes } = planPieces(shape, tokens * tiles, limits);
-  const asides = keys === pieceKeys ? 0 : keys === 0 && mostKeys > runKeys ? 2 : 1;
   return {
-    kernel: `${operation}_bf16_rows`,
+    kernel: `${operation}_bf16_${keys === pieceKeys ? 'pieces' : 'rows'}`,
     config: {
       grid: [tokens, tiles, Math.max(1, pieces)],
-      block: [32],
-      sharedBytes: sharedBytes(headDim, asides),
+      block: [(32 * pieceKeys) / stepKeys],
+      sharedBytes: rowsBytes(headDim),
     },
     workspaceBytes,
     pieces,
@@ -97,10 +97,10 @@ export function planRows(
   };
 }
 
-/** A warp per token as in `planRows`; as many of them as fit, at most `most`, share their keys. */
+/** A warp per token and sixteen heads; as many of them as fit, at most `most`, share their keys. */
 export function planChunk(shape: AttendShape, most: number, limits: DeviceLimits): AttendPlan {
   const { tokens, headDim, mostKeys } = shape;
-  const bytes = (warps: number) => sharedBytes(headDim, warps * (mostKeys > runKeys ? 2 : 1));
+  const bytes = (warps: number) => chunkBytes(headDim, warps * (mostKeys > runKeys ? 2 : 1));
   let warps = most;
   while (warps > 1 && bytes(warps) > limits.sharedBytesPerBlockOptIn) warps /= 2;
   const config: LaunchConfig = {
@@ -114,16 +114,24 @@ export function planChunk(shape: AttendShape, most: number, limits: DeviceLimits
 const tilesOf = ({ heads, kvHeads }: AttendShape) =>
   kvHeads * Math.ceil(heads / kvHeads / tileRows);
 
+// RowsShared of native/cuda/device/attend_rows.cuh: keys and values of a piece in bf16, its weights as
+// two bf16 each, and each step's largest scores, its sums of a lane's columns and which keys it has.
+function rowsBytes(headDim: number): number {
+  const steps = pieceKeys / stepKeys;
+  const weights = tileRows * pieceKeys * 2 * 2;
+  return 2 * pieceKeys * headDim * 2 + weights + steps * (tileRows * 4 + 32 * 2 * 4 + 4);
+}
+
 // Keys and values of the steps on their way in bf16, and sixteen rows in fp32 for each time that rows
 // are put aside.
-function sharedBytes(headDim: number, asides: number): number {
+function chunkBytes(headDim: number, asides: number): number {
   return stagedSteps * 2 * stepKeys * headDim * 2 + asides * tileRows * headDim * 4;
 }
 
-// The finest cut whose scratch and grid are reasonable; none when the warps fill the device anyway.
+// The finest cut whose scratch and grid are reasonable; none when the rows fill the device anyway.
 function planPieces(
   { tokens, heads, headDim, mostKeys }: AttendShape,
-  warps: number,
+  rows: number,
   { processors, maxGrid }: DeviceLimits,
 ) {
   const mostPieces = maxGrid[2] ?? 1;
@@ -132,7 +140,7 @@ function planPieces(
     const partBytes = (headDim + 2) * Float32Array.BYTES_PER_ELEMENT;
     const workspaceBytes = tokens * heads * pieces * partBytes;
     const isReasonable = pieces <= mostPieces && workspaceBytes <= mostScratchBytes;
-    if (warps < 2 * processors && pieces > 1 && isReasonable) {
+    if (rows < 2 * processors && pieces > 1 && isReasonable) {
       return { pieces, keys, workspaceBytes };
     }
   }

@@ -30,21 +30,22 @@ test('without tensor cores a warp per head', () => {
 
 test('a decode step splits its rows into pieces that run at the same time', () => {
   expect(planPagedAttention(m3, h200Limits)).toEqual({
-    kernel: 'paged_attention_bf16_rows',
-    config: { grid: [1, 4, 64], block: [32], sharedBytes: 48 * 1024 },
+    kernel: 'paged_attention_bf16_pieces',
+    config: { grid: [1, 4, 64], block: [128], sharedBytes: 75_024 },
     ...{ workspaceBytes: 64 * 64 * 130 * 4, pieces: 64, pieceKeys: 128 },
   });
 });
 
 test('long contexts have larger pieces; rows that fill the device are not split', () => {
   const long = planPagedAttention({ ...m3, mostKeys: 2 ** 20 }, h200Limits);
-  expect(long).toMatchObject({ pieces: 512, pieceKeys: 2048 });
-  expect(long.config).toMatchObject({ grid: [1, 4, 512], sharedBytes: 56 * 1024 });
+  expect(long).toMatchObject({ kernel: 'paged_attention_bf16_rows', pieces: 512, pieceKeys: 2048 });
+  expect(long.config.grid).toEqual([1, 4, 512]);
   const many = planSparseAttention({ ...m3, tokens: 100, mostKeys: 2048 }, h200Limits);
   expect(many).toMatchObject({ pieces: 0, pieceKeys: 0, workspaceBytes: 0 });
-  expect(many.config).toMatchObject({ grid: [100, 4, 1], sharedBytes: 56 * 1024 });
-  const longer = planSparseAttention({ ...m3, tokens: 100 }, h200Limits);
-  expect(longer.config.sharedBytes).toBe(64 * 1024);
+  expect(many.kernel).toBe('sparse_attention_bf16_rows');
+  expect(many.config.grid).toEqual([100, 4, 1]);
+  const small = planSparseAttention({ ...m3, tokens: 100, headDim: 64 }, h200Limits);
+  expect(small.config.sharedBytes).toBe(42_256);
 });
 
 test('prefill shares keys between as many tokens as shared memory has room for', () => {

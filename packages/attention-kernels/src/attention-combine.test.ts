@@ -29,6 +29,15 @@ test('shapes, dtypes and numbers are named', () => {
   expect(() => call({}, { scale: 0 })).toThrow(ArgumentRangeError);
 });
 
-test('the plan has a block per row', () => {
-  expect(planAttentionCombine({ tokens: 3, heads: 8 }).config.grid).toEqual([3, 8]);
+const planned = (change: object) =>
+  planAttentionCombine({
+    ...{ tokens: 3, heads: 8, headDim: 128, mostKeys: 8192, pieceKeys: 128, ...change },
+  }).config;
+
+test('the plan has a block per row, and a group of threads per run of pieces', () => {
+  expect(planned({})).toEqual({ grid: [3, 8], block: [128, 4] });
+  expect(planned({ mostKeys: 2048 }).block).toEqual([128, 1]);
+  expect(planned({ mostKeys: 2049, headDim: 64 }).block).toEqual([64, 2]);
+  expect(planned({ mostKeys: 2 ** 19 }).block).toEqual([128, 4]);
+  expect(planned({ mostKeys: 2 ** 20, pieceKeys: 2048 }).block).toEqual([128, 1]);
 });

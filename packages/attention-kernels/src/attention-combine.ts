@@ -61,7 +61,7 @@ export function attentionCombine(
   checks.whole('mostKeys', mostKeys, 1, pieces * pieceKeys);
   checks.positive('scale', scale);
   if (tokens === 0) return;
-  const plan = planAttentionCombine({ tokens, heads });
+  const plan = planAttentionCombine({ tokens, heads, headDim, mostKeys, pieceKeys });
   const kernel = attentionKernel(stream, plan.kernel);
   stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
     partials,

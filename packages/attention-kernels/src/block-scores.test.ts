@@ -47,7 +47,7 @@ test('vllm#50856: an fp8 index cache is refused before a kernel sees it', () => 
 });
 
 const shape = {
-  ...{ tokens: 2, sequences: 2, indexHeads: 4, indexDim: 128, maxPages: 8192 },
+  ...{ tokens: 2, sequences: 2, indexHeads: 4, indexDim: 128, maxPages: 8192, pageTokens: 128 },
   ...({ dtype: 'bf16', scoreType: 'max', isAligned: true } as const),
 };
 
@@ -56,10 +56,12 @@ test('the grid is what the device can use, so that a captured launch serves long
   expect(plan.kernel).toBe('block_scores_bf16_mma');
   expect(plan.config).toEqual({ grid: [2, 1056], block: [128] });
   expect(plan.workspaceBytes).toBe(2 * 4 * 8192 * 4);
-  expect(planBlockScores({ ...shape, maxPages: 30 }, h200Limits).config).toEqual({
-    grid: [2, 30],
-    block: [32],
-  });
+  const planned = (change: object) => planBlockScores({ ...shape, ...change }, h200Limits).config;
+  expect(planned({ maxPages: 30 })).toEqual({ grid: [2, 30], block: [128] });
+  expect(planned({ maxPages: 30, pageTokens: 33 }).block).toEqual([64]);
+  expect(planned({ maxPages: 30, pageTokens: 8 }).block).toEqual([32]);
+  expect(planned({ maxPages: 30, dtype: 'f32' })).toEqual({ grid: [2, 30], block: [32] });
+  expect(planned({ dtype: 'f32' })).toEqual({ grid: [2, 1056], block: [128] });
 });
 
 test('tensor cores take bf16 maxima of usual sizes, several tokens a tile in prefill', () => {

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { fakeStream, fakeTensor, foreignTensor, h200Limits } from '../test/makers/fake-tensor.js';
+import {
+  cpuLimits,
+  fakeStream,
+  fakeTensor,
+  foreignTensor,
+  h200Limits,
+} from '../test/makers/fake-tensor.js';
 import {
   ArgumentRangeError,
   DeviceError,
@@ -8,7 +14,7 @@ import {
   ShapeError,
 } from './errors/index.js';
 import { type QkNormRopeInput, qkNormRope } from './qk-norm-rope.js';
-import { planQkNormRope } from './qk-norm-rope.plan.js';
+import { planQkNormRope, type QkNormRopeShape } from './qk-norm-rope.plan.js';
 
 const stream = fakeStream();
 const options = { stream, rotaryDim: 16, theta: 5e6 };
@@ -83,15 +89,28 @@ test.each([
   expect(() => call({}, { [name]: value })).toThrow(ArgumentRangeError);
 });
 
+const shape: QkNormRopeShape = {
+  ...{ tokens: 5, allHeads: 73, kvHeads: 4, headDim: 128, indexDim: 128, rotaryDim: 64 },
+  ...({ dtype: 'bf16', hasCache: true, isAligned: true } as const),
+};
+const planned = (change: Partial<QkNormRopeShape>, limits = h200Limits) =>
+  planQkNormRope({ ...shape, ...change }, limits);
+
 test('the plan has a block per token and four heads, fewer when tokens fill the device', () => {
-  const plan = planQkNormRope({ tokens: 5, allHeads: 73, dtype: 'bf16' }, h200Limits);
-  expect(plan).toEqual({
-    kernel: 'qk_norm_rope_bf16',
+  expect(planned({ dtype: 'f32' })).toEqual({
+    kernel: 'qk_norm_rope_f32',
     config: { grid: [5, 19], block: [128] },
     workspaceBytes: 0,
   });
-  const many = planQkNormRope({ tokens: 2000, allHeads: 73, dtype: 'bf16' }, h200Limits);
-  expect(many.config.grid).toEqual([2000, 1]);
+  expect(planned({ dtype: 'f32', tokens: 2000 }).config.grid).toEqual([2000, 1]);
+});
+
+test('heads of 128 in bf16 have a kernel of their own, half a warp each, v among them', () => {
+  expect(planned({})).toMatchObject({ kernel: 'qk_norm_rope_bf16_128', config: { grid: [5, 10] } });
+  expect(planned({ hasCache: false, indexDim: 0, allHeads: 64 }).config.grid).toEqual([5, 8]);
+  const others = [{ headDim: 64 }, { indexDim: 64 }, { rotaryDim: 24 }, { isAligned: false }];
+  for (const change of others) expect(planned(change).kernel).toBe('qk_norm_rope_bf16');
+  expect(planned({}, cpuLimits).kernel).toBe('qk_norm_rope_bf16');
 });
 
 test('a cache is checked as kvWrite checks it, under the name of this operation', () => {

@@ -89,7 +89,12 @@ export function qkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions): 
     ...(indexQ && indexK && { indexQ: like(indexQ, 'indexQ'), indexK: like(indexK, 'indexK') }),
   };
   if (shape.tokens === 0) return outputs;
-  const plan = planQkNormRope(shape, stream.device.limits);
+  const { positions, ...read } = input;
+  const { slots = null, ...written } = cache ?? {};
+  const tensors: (Tensor | undefined)[] = [read, written, outputs].flatMap(Object.values);
+  const isAligned = tensors.every((tensor) => !tensor || rowsAreAligned(tensor));
+  const wanted = { ...shape, rotaryDim, hasCache: cache !== undefined, isAligned };
+  const plan = planQkNormRope(wanted, stream.device.limits);
   const kernel = attentionKernel(stream, plan.kernel);
   stream.launch(kernel, dependentConfig(kernel, plan.config, options), {
     q,
@@ -100,13 +105,13 @@ export function qkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions): 
     k_weight: input.kWeight ?? null,
     index_q_weight: input.indexQWeight ?? null,
     index_k_weight: input.indexKWeight ?? null,
-    positions: input.positions,
+    positions,
     q_out: outputs.q,
     k_out: outputs.k,
     index_q_out: outputs.indexQ ?? null,
     index_k_out: outputs.indexK ?? null,
     v: cache?.v ?? null,
-    slots: cache?.slots ?? null,
+    slots,
     k_cache: cache?.kCache ?? null,
     v_cache: cache?.vCache ?? null,
     index_cache: cache?.indexKeys ?? null,
@@ -125,9 +130,15 @@ export function qkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions): 
     rotary_dim: rotaryDim,
     weights_f32: Number(shape.weightDType === 'f32'),
     theta,
+    log2_theta: Math.log2(Math.fround(theta)),
     eps,
   });
   return outputs;
+}
+
+/** Whether a tensor begins at a multiple of 16 bytes, and its rows at multiples of eight elements. */
+function rowsAreAligned({ byteOffset, rank, strides }: Tensor): boolean {
+  return byteOffset % 16 === 0 && (rank === 1 || (strides[0] ?? 0) % 8 === 0);
 }
 
 function checkQkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions) {

@@ -15,7 +15,7 @@ import { makePagedBatch } from './makers/paged-batch.js';
 const cases = ([64, 128] as const).flatMap((headDim) =>
   [false, true].map((isSparse) => ({
     ...{ name: `${isSparse ? 'sparse' : 'dense'}, head ${headDim}`, headDim, isSparse },
-    ...{ heads: 20, kvHeads: 1, indexHeads: 1, indexDim: 8, pageTokens: 96 },
+    ...{ heads: 40, kvHeads: 2, indexHeads: 2, indexDim: 8, pageTokens: headDim === 64 ? 24 : 96 },
     ...{ dtype: 'bf16' as const, padding: 1, seed: freshSeed },
     sequences: [
       { context: 2500, tokens: 3 },
@@ -30,9 +30,9 @@ const batchOf = once((testCase: (typeof cases)[number]) => makePagedBatch(testCa
 /** A call; sparse attention with every block listed, so that both kinds mean the same. */
 function callOf(stream: Stream, tensors: DeviceBatch, isSparse: boolean): AttendCall {
   const shape = checkAttention(checksOf('attend', stream), tensors, { stream });
-  const { tokens, heads, headDim, maxPages, pageTokens } = shape;
-  const list = Int32Array.from({ length: tokens * maxPages }, (_, i) => i % maxPages);
-  const blocks = upload(stream, list, [1, tokens, maxPages], 'i32');
+  const { tokens, heads, kvHeads, headDim, maxPages, pageTokens } = shape;
+  const list = Int32Array.from({ length: kvHeads * tokens * maxPages }, (_, i) => i % maxPages);
+  const blocks = upload(stream, list, [kvHeads, tokens, maxPages], 'i32');
   const out = stream.tensor([tokens, heads * headDim], 'bf16');
   poison(stream, out);
   const mostKeys = maxPages * pageTokens;

@@ -13,7 +13,7 @@ import { freshSeed, seedNote } from './makers/fresh-seed.js';
 import { once } from './makers/once.js';
 import { makePagedBatch, type PagedBatchSpec } from './makers/paged-batch.js';
 import { readNumbers } from './makers/read-numbers.js';
-import { m3, multiHead, odd, t32 } from './makers/shapes.js';
+import { m3, multiHead, odd, t32, t128 } from './makers/shapes.js';
 import { attentionTolerance } from './makers/tolerances.js';
 import { referenceAttention } from './reference/paged-attention.js';
 
@@ -60,6 +60,13 @@ const chunkCases = [
     ...multiHead,
     sequences: [{ context: 2110, tokens: 90 }],
     chunks: [3, 70],
+  },
+  {
+    name: 'more tokens than a decode step, heads of 128',
+    dtype: 'bf16',
+    ...t128,
+    sequences: [{ context: 2120, tokens: 80 }],
+    chunks: [3, 72],
   },
 ] as const;
 

@@ -1,8 +1,14 @@
 // Joins the pieces of split query rows on CUDA: a block per row, a thread per dim. The joins are those
-// of a row that was not split (device/fold.cuh), so the result has its bits.
+// of a row that was not split (device/fold.cuh), in the same order, so the result has its bits.
+//
+// Pieces come in batches of a run's sixteen; groups of threads have batches of their own. Everything of
+// a batch is on its way at once. What the joins of a batch multiply by follows from the maxima alone: the
+// lanes of a warp form it together, and a dim's joins are two multiplications and an addition each.
 #include "attention_kernels/attention_combine.h"
 #include "dense_kernels/cuda/convert.cuh"
+#include "dense_kernels/cuda/mma.cuh"
 #include "dense_kernels/cuda/pdl.cuh"
+#include "dense_kernels/cuda/reduce.cuh"
 
 #include "device/fold.cuh"
 
@@ -10,14 +16,23 @@ namespace attention_kernels::cuda {
 namespace {
 
 using dense_kernels::cuda::Bf16;
+using dense_kernels::cuda::commit_copies;
+using dense_kernels::cuda::kAllLanes;
+using dense_kernels::cuda::kWarp;
+using dense_kernels::cuda::lane_id;
 using dense_kernels::cuda::round_to;
+using dense_kernels::cuda::shared_address;
+using dense_kernels::cuda::wait_copies;
 
-constexpr int kLoads = 16;
+constexpr int kBatch = kRunKeys / kPieceKeys;  // pieces
+constexpr int kMostDims = 128;                 // of a group of threads
+constexpr int kMostGroups = 4;
+constexpr int kMostThreads = kMostDims * kMostGroups;
 
-// A part of the row and the thread's dim of it.
+// A part of the row and the thread's dim of it. Nothing is -0, which changes no bit of what is added.
 struct Joined {
-  Part part;
-  float value = 0.0f;
+  Part part = {kMinusInfinity, -0.0f};
+  float value = -0.0f;
 
   __device__ __forceinline__ void join(const Joined& other, float factor) {
     const Fold fold(part, other.part, factor);
@@ -25,46 +40,140 @@ struct Joined {
   }
 };
 
+// How a piece joins those before it: value = value * before + its value * own.
+struct alignas(16) Step {
+  float before;
+  float own;  // negative: the piece is empty
+  float sum;  // the piece's sum, times `own`
+};
+
+struct Shared {
+  Step steps[kMostThreads / kWarp][kBatch];  // of each warp, which may all have the same
+  float batches[kMostGroups][kBatch][kMostDims];
+  float values[kMostGroups][kMostDims];  // of each group's run
+  Part parts[kMostGroups];
+};
+
+// Copies four aligned bytes from global to shared memory in the background.
+__device__ __forceinline__ void copy4_async(float* to, const float* from) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+               :
+               : "r"(shared_address(to)), "l"(from)
+               : "memory");
+}
+
 __device__ __forceinline__ int32_t pieces_of(const AttentionCombineParams& p, int64_t position) {
   if (position < 0) return 0;
   const int64_t keys = p.is_causal ? min(position + 1, p.most_keys) : p.most_keys;
-  return static_cast<int32_t>((keys + p.piece_keys - 1) / p.piece_keys);
+  // Both divisors are powers of two.
+  const int shift = p.piece_keys == kPieceKeys ? __ffs(kPieceKeys) - 1 : __ffs(kRunKeys) - 1;
+  return static_cast<int32_t>((keys + p.piece_keys - 1) >> shift);
+}
+
+// The steps of a batch, of which the lane's piece has `part`; returns the largest score behind them.
+// `before` is the largest before. The same numbers as Fold forms one after the other.
+__device__ __forceinline__ float make_steps(Step* steps, const Part& part, float before,
+                                            float factor) {
+  const bool is_empty = part.sum == 0.0f;
+  float largest = is_empty ? kMinusInfinity : part.largest;
+#pragma unroll
+  for (int offset = 1; offset < kBatch; offset *= 2) {
+    const float lower = __shfl_up_sync(kAllLanes, largest, offset);
+    if (lane_id() >= offset) largest = fmaxf(largest, lower);
+  }
+  const float lower = __shfl_up_sync(kAllLanes, largest, 1);
+  const float from = lane_id() == 0 ? before : fmaxf(before, lower);
+  const float to = fmaxf(before, largest);
+  const float own = is_empty ? -1.0f : rescale(part.largest, to, factor);
+  if (lane_id() < kBatch) {
+    steps[lane_id()] = {rescale(from, to, factor), own, __fmul_rn(part.sum, own)};
+  }
+  __syncwarp();
+  return __shfl_sync(kAllLanes, to, kBatch - 1);
+}
+
+// Joins pieces [first, first + kBatch) of the row to `all`, those of them that there are.
+__device__ __forceinline__ void join_batch(Joined& all, const AttentionCombineParams& p,
+                                           const float* of_row, int32_t first, int32_t pieces,
+                                           int32_t d, float factor, Step* steps, float* values) {
+  const int32_t width = p.head_dim + 2;
+  const int32_t count = min(pieces - first, kBatch);
+  const float* piece = of_row + static_cast<int64_t>(first) * width;
+  Part part;
+  if (lane_id() < count) {
+    const float* at = piece + lane_id() * width + p.head_dim;
+    part = {at[0], at[1]};
+  }
+  // Threads without a dim read the piece's largest score.
+  const float* at = piece + min(d, p.head_dim);
+#pragma unroll 4
+  for (int i = 0; i < kBatch; ++i) {
+    if (i < count) copy4_async(values + i * kMostDims, at);
+    at += width;
+  }
+  commit_copies();
+  all.part.largest = make_steps(steps, part, all.part.largest, factor);
+  wait_copies<0>();
+#pragma unroll 4
+  for (int i = 0; i < kBatch; ++i) {
+    const Step step = steps[i];
+    const bool is_empty = step.own < 0.0f;  // whatever its value is, and if it is not there
+    const float value = is_empty ? -0.0f : __fmul_rn(values[i * kMostDims], step.own);
+    all.value = __fmaf_rn(all.value, step.before, value);
+    all.part.sum = __fmaf_rn(all.part.sum, step.before, is_empty ? -0.0f : step.sum);
+  }
+  __syncwarp();  // the steps are done with; the values are the thread's own
+}
+
+// All pieces of the row.
+__device__ __forceinline__ Joined join_row(Shared& s, const AttentionCombineParams& p,
+                                           const float* of_row, int32_t pieces, int32_t d) {
+  const float factor = score_factor(p.scale);
+  const int32_t group = threadIdx.y;
+  const int32_t groups = blockDim.y;
+  Step* steps = s.steps[(group * blockDim.x + threadIdx.x) / kWarp];
+  float* values = &s.batches[group][0][threadIdx.x];
+  const bool are_runs = p.piece_keys == kRunKeys;  // then there is one group
+  Joined row, run;
+#pragma unroll 1
+  for (int32_t first = 0; first < pieces; first += groups * kBatch) {
+    const int32_t own = first + group * kBatch;
+    if (own < pieces) join_batch(run, p, of_row, own, pieces, d, factor, steps, values);
+    if (are_runs) continue;
+    s.values[group][threadIdx.x] = run.value;
+    if (threadIdx.x == 0) s.parts[group] = run.part;
+    __syncthreads();
+#pragma unroll 1
+    for (int32_t i = 0; i < groups; ++i) {
+      run.part = s.parts[i];
+      run.value = s.values[i][threadIdx.x];
+      row.join(run, factor);
+    }
+    run = Joined{};
+    __syncthreads();
+  }
+  return are_runs ? run : row;
 }
 
 }  // namespace
 }  // namespace attention_kernels::cuda
 
-// Grid: x a token, y a head.
-extern "C" __global__ void __launch_bounds__(128)
+// Grid: x a token, y a head. Block: x dims, y groups.
+extern "C" __global__ void __launch_bounds__(512)
     attention_combine_bf16(__grid_constant__ const AttentionCombineParams p) {
-  dense_kernels::cuda::wait_and_trigger();
   using namespace attention_kernels::cuda;
+  __shared__ Shared s;
   const int64_t row = static_cast<int64_t>(blockIdx.x) * p.heads + blockIdx.y;
-  const int32_t pieces = pieces_of(p, p.positions[blockIdx.x]);
-  const int32_t pieces_of_run = kRunKeys / p.piece_keys;
-  const float factor = score_factor(p.scale);
   const float* of_row = p.partials + row * p.pieces * (p.head_dim + 2);
-  for (int32_t d = threadIdx.x; d < p.head_dim; d += blockDim.x) {
-    Joined all, run;
-    for (int32_t first = 0; first < pieces; first += kLoads) {
-      Joined next[kLoads];  // all on their way before the first is joined
-#pragma unroll
-      for (int32_t i = 0; i < kLoads; ++i) {
-        if (first + i >= pieces) continue;
-        const float* piece = of_row + static_cast<int64_t>(first + i) * (p.head_dim + 2);
-        next[i].part = {piece[p.head_dim], piece[p.head_dim + 1]};
-        next[i].value = piece[d];
-      }
-#pragma unroll
-      for (int32_t i = 0; i < kLoads; ++i) {
-        run.join(next[i], factor);  // what does not exist is empty and changes nothing
-        if ((first + i + 1) % pieces_of_run != 0) continue;
-        all.join(run, factor);
-        run = Joined{};
-      }
-    }
-    all.join(run, factor);
-    const float value = all.part.sum == 0.0f ? 0.0f : __fdiv_rn(all.value, all.part.sum);
-    static_cast<Bf16*>(p.out)[row * p.head_dim + d] = round_to<Bf16>(value);
+  dense_kernels::cuda::wait_and_trigger();
+  const int32_t pieces = pieces_of(p, p.positions[blockIdx.x]);
+#pragma unroll 1
+  for (int32_t first = 0; first < p.head_dim; first += blockDim.x) {
+    const int32_t d = first + threadIdx.x;
+    const Joined joined = join_row(s, p, of_row, pieces, d);
+    if (threadIdx.y != 0 || d >= p.head_dim) continue;
+    const float sum = joined.part.sum;
+    static_cast<Bf16*>(p.out)[row * p.head_dim + d] =
+        round_to<Bf16>(sum == 0.0f ? 0.0f : __fdiv_rn(joined.value, sum));
   }
 }

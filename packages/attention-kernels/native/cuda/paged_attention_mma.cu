@@ -1,12 +1,20 @@
-// Dense causal attention on tensor cores: rows for decode steps, chunks for prefill.
+// Dense causal attention on tensor cores: rows, whole or cut, for decode steps, chunks for prefill.
 #include "attention_kernels/paged_attention.h"
 #include "dense_kernels/cuda/pdl.cuh"
 
-#include "device/attend_mma.cuh"
+#include "device/attend_chunk.cuh"
+#include "device/attend_rows.cuh"
 
-extern "C" __global__ void __launch_bounds__(32)
+extern "C" __global__ void __launch_bounds__(128, 3)
+    paged_attention_bf16_pieces(__grid_constant__ const PagedAttentionParams p) {
+  using namespace attention_kernels::cuda;
+  const Attend a = attend_of(p, nullptr, 0);
+  if (p.head_dim == 128) return attend_piece<128>(a);
+  attend_piece<64>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 3)
     paged_attention_bf16_rows(__grid_constant__ const PagedAttentionParams p) {
-  dense_kernels::cuda::wait_and_trigger();
   using namespace attention_kernels::cuda;
   const Attend a = attend_of(p, nullptr, 0);
   if (p.head_dim == 128) return attend_rows<128>(a);

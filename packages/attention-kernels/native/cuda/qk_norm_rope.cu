@@ -3,11 +3,15 @@
 // A block does heads of one token, so that the angles are formed once for all of its warps; how many
 // blocks share a token is the plan's choice and changes no bit. A head is widened into shared memory,
 // where a lane finds the other half of a pair. Reads and writes each element once; with a cache, keys
-// go to their slot too, and v is copied there.
+// go to their slot too, and v is copied there. Any sizes; the usual one is qk_norm_rope_128.cu, which
+// does the same arithmetic.
 #include "attention_kernels/qk_norm_rope.h"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/cuda/vector.cuh"
+
+#include "device/qk_heads.cuh"
+#include "device/rotation.cuh"
 
 namespace attention_kernels::cuda {
 namespace {
@@ -37,53 +41,23 @@ struct alignas(16) Shared {
   float sines[kMaxDims / 2];
 };
 
-// One of the four tensors of the launch.
-struct Heads {
-  const void* in;
-  void* out;
-  void* cache;  // null: not cached
-  const void* weight;
-  int64_t stride;
-  int32_t heads, dims;
-};
-
-// The tensor that holds head `head` of a token, counted over q, k, index q, index k; `head` becomes
-// its number there.
-__device__ __forceinline__ Heads heads_of(const QkNormRopeParams& p, int32_t& head) {
-  if (head < p.heads) return {p.q, p.q_out, nullptr, p.q_weight, p.q_stride, p.heads, p.head_dim};
-  head -= p.heads;
-  if (head < p.kv_heads) {
-    return {p.k, p.k_out, p.k_cache, p.k_weight, p.k_stride, p.kv_heads, p.head_dim};
-  }
-  head -= p.kv_heads;
-  if (head < p.index_heads) {
-    return {p.index_q,        p.index_q_out, nullptr,    p.index_q_weight,
-            p.index_q_stride, p.index_heads, p.index_dim};
-  }
-  head -= p.index_heads;
-  return {p.index_k,        p.index_k_out, p.index_cache, p.index_k_weight,
-          p.index_k_stride, 1,             p.index_dim};
-}
-
 // The frequencies need no predecessor: they are formed while the block waits. Kept in `sines`, where the
 // same thread finds them again.
 __device__ __forceinline__ void fill_frequencies(Shared& s, const QkNormRopeParams& p) {
   for (int32_t i = threadIdx.x; i < p.rotary_dim / 2; i += blockDim.x) {
-    const double power = -2.0 * i / p.rotary_dim;
-    s.sines[i] = static_cast<float>(pow(static_cast<double>(p.theta), power));
+    s.sines[i] = frequency_of(i, p.rotary_dim, p.log2_theta);
   }
 }
 
 // The frequency is rounded to fp32 once, the product once; cosine and sine are those of exactly that
-// number, from the double functions, which reduce any argument correctly.
+// number.
 __device__ __forceinline__ void fill_rotation(Shared& s, const QkNormRopeParams& p,
                                               int32_t position) {
   for (int32_t i = threadIdx.x; i < p.rotary_dim / 2; i += blockDim.x) {
     const float angle = __fmul_rn(static_cast<float>(position), s.sines[i]);
-    double sine, cosine;
-    sincos(static_cast<double>(angle), &sine, &cosine);
-    s.cosines[i] = static_cast<float>(cosine);
-    s.sines[i] = static_cast<float>(sine);
+    const Rotation rotation = rotation_of(angle);
+    s.cosines[i] = rotation.cosine;
+    s.sines[i] = rotation.sine;
   }
 }
 
@@ -98,15 +72,15 @@ __device__ __forceinline__ float gain(const Heads& heads, int32_t d, bool weight
 __device__ __forceinline__ float output(const Shared& s, const float* x, const Heads& heads,
                                         const QkNormRopeParams& p, float inverse, int32_t d) {
   const bool f32 = p.weights_f32 != 0;
-  const float own = x[d] * inverse * gain(heads, d, f32);
+  const float own = __fmul_rn(__fmul_rn(x[d], inverse), gain(heads, d, f32));
   if (d >= p.rotary_dim) return own;
   const int32_t pairs = p.rotary_dim / 2;
   const bool is_low = d < pairs;
   const int32_t other_dim = is_low ? d + pairs : d - pairs;
   const int32_t pair = is_low ? d : other_dim;
-  const float other = x[other_dim] * inverse * gain(heads, other_dim, f32);
-  const float turned = other * s.sines[pair];
-  return own * s.cosines[pair] + (is_low ? -turned : turned);
+  const float other = __fmul_rn(__fmul_rn(x[other_dim], inverse), gain(heads, other_dim, f32));
+  const float turned = __fmul_rn(other, s.sines[pair]);
+  return __fmaf_rn(own, s.cosines[pair], is_low ? -turned : turned);
 }
 
 // Where a head's output goes.
@@ -134,7 +108,7 @@ __device__ __forceinline__ void norm_and_rotate(Shared& s, const Heads& heads,
 #pragma unroll
     for (int i = 0; i < kPack<T>; ++i) {
       x[d + i] = pack.value[i];  // zeros behind the head: kMaxDims is whole packs
-      squares += pack.value[i] * pack.value[i];
+      squares = __fmaf_rn(pack.value[i], pack.value[i], squares);
     }
   }
   const float mean = warp_sum(squares) / static_cast<float>(heads.dims);

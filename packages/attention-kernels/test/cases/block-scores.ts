@@ -55,5 +55,18 @@ export const blockScoresCases: readonly BlockScoresCase[] = (['max', 'lse'] as c
         },
         ...{ topkBlocks: 1, sequences },
       },
+      {
+        ...{ name: `pages of one and a half steps, ${scoreType}`, dtype: 'bf16', scoreType },
+        ...{ ...multiHead, topkBlocks: 1, sequences },
+      },
+      {
+        ...{ name: `pages of more steps than warps, ${scoreType}`, dtype: 'bf16', scoreType },
+        ...{
+          ...multiHead,
+          pageTokens: 200,
+          topkBlocks: 1,
+          sequences: [{ context: 590, tokens: 3 }],
+        },
+      },
     ] as const,
 );

@@ -40,6 +40,23 @@ export const qkNormRopeCases: readonly QkNormRopeCase[] = (['f32', 'bf16'] as co
         ...{ name: `full layers: no index pair, ${dtype}`, dtype, weightDType: 'bf16', ...m3 },
         ...{ indexHeads: 0, indexDim: 0, positions, fused: true },
       },
+      {
+        ...{ name: `heads of 128, whole and apart, ${dtype}`, dtype, weightDType: 'bf16', ...m3 },
+        ...{ heads: 5, kvHeads: 1, indexHeads: 1, rotaryDim: 128, positions, fused: false },
+      },
+      {
+        ...{ name: `heads of 128, 16 dims turn, ${dtype}`, dtype, weightDType: 'f32', ...m3 },
+        ...{ heads: 6, kvHeads: 3, indexHeads: 2, rotaryDim: 16, positions, fused: true },
+      },
+      {
+        ...{
+          name: `heads of 128, none turns, no norm, ${dtype}`,
+          dtype,
+          weightDType: 'bf16',
+          ...m3,
+        },
+        ...{ heads: 2, rotaryDim: 0, positions, fused: true, normed: false },
+      },
       { name: `odd sizes, ${dtype}`, dtype, weightDType: 'f32', ...odd, positions, fused: true },
       {
         ...{

@@ -33,6 +33,25 @@ using dense_kernels::cuda::warp_reduce;
 
 constexpr int kTileRows = 16;
 
+// Sixteen query rows of a launch.
+struct Unit {
+  int64_t token;
+  int32_t kv_head;
+  int32_t first_head;  // of all query heads
+  int32_t heads;       // 1 … 16
+};
+
+// Part `y` of a token's heads: KV head by KV head, sixteen query heads each. Unsigned divisions are
+// shorter.
+__device__ __forceinline__ Unit unit_of(const Attend& a, int64_t token, uint32_t y) {
+  const uint32_t group = static_cast<uint32_t>(a.heads) / static_cast<uint32_t>(a.kv_heads);
+  const uint32_t parts = (group + kTileRows - 1) / kTileRows;
+  const uint32_t kv_head = y / parts;
+  const uint32_t in_group = (y - kv_head * parts) * kTileRows;
+  return {token, static_cast<int32_t>(kv_head), static_cast<int32_t>(kv_head * group + in_group),
+          static_cast<int32_t>(min(group - in_group, static_cast<uint32_t>(kTileRows)))};
+}
+
 // Place of 16 bytes, `chunk` of a key's row, in a tile of keys in shared memory, in units of 16
 // bytes; eight rows' equal chunks lie in different banks.
 template <int kDims>

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* kernel attention_combine_bf16 AttentionCombineParams block=128 pdl=waits,triggers */
+/* kernel attention_combine_bf16 AttentionCombineParams block=128x4 pdl=waits,triggers */
 typedef struct AttentionCombineParams {
   const float* partials;    /* r f32 [tokens, heads, pieces, head_dim + 2], of each piece: the sum of
                                exp * v, the largest score before scaling, the sum of exp */

@@ -7,6 +7,7 @@
 
 /* kernel qk_norm_rope_bf16 QkNormRopeParams block=128 pdl=waits,triggers */
 /* kernel qk_norm_rope_f32 QkNormRopeParams block=128 pdl=waits,triggers */
+/* kernel qk_norm_rope_bf16_128 QkNormRopeParams block=128 pdl=waits,triggers cpu=qk_norm_rope_bf16 */
 typedef struct QkNormRopeParams {
   const void* q;              /* r bf16|f32 [tokens, heads, head_dim], row stride q_stride */
   const void* k;              /* r bf16|f32 [tokens, kv_heads, head_dim], row stride k_stride */
@@ -31,6 +32,7 @@ typedef struct QkNormRopeParams {
   int64_t index_q_stride;     /* elements from one token of index_q to the next */
   int64_t index_k_stride;     /* elements from one token of index_k to the next */
   int64_t v_stride;           /* elements from one token of v to the next */
+  double log2_theta;          /* of theta; the devices form the frequencies from it */
   int64_t cache_slots;        /* pages * page_tokens; 0: no cache */
   int32_t tokens;             /* rows */
   int32_t heads;              /* query heads */

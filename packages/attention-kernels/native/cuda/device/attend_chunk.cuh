@@ -1,12 +1,9 @@
-// Attention on tensor cores: bf16, head_dim 64 or 128. A warp has sixteen query rows of one token and
-// KV head (query_tile.cuh).
-//
-// Rows: every warp is a block of its own and loads its keys itself; a piece or a run of its keys may
-// be all that it does (fold.cuh). For decode steps, and for lists of blocks, which neighbours do not
-// share. Chunk: the warps of a block have neighbouring tokens and share the keys of each run of
-// tokens that stays in one sequence. For prefill. Both do a row's arithmetic in the same order.
-#ifndef ATTENTION_KERNELS_CUDA_DEVICE_ATTEND_MMA_CUH
-#define ATTENTION_KERNELS_CUDA_DEVICE_ATTEND_MMA_CUH
+// Chunks of attention on tensor cores, for prefill: bf16, head_dim 64 or 128. A warp has sixteen query
+// rows of one token and KV head (query_tile.cuh); the warps of a block have neighbouring tokens and
+// share the keys of each run of tokens that stays in one sequence. A row's arithmetic is that of
+// attend_rows.cuh, in the same order.
+#ifndef ATTENTION_KERNELS_CUDA_DEVICE_ATTEND_CHUNK_CUH
+#define ATTENTION_KERNELS_CUDA_DEVICE_ATTEND_CHUNK_CUH
 
 #include "query_tile.cuh"
 
@@ -15,23 +12,6 @@ namespace attention_kernels::cuda {
 using dense_kernels::cuda::commit_copies;
 using dense_kernels::cuda::copy16_async;
 using dense_kernels::cuda::wait_copies;
-
-// Sixteen query rows of a launch.
-struct Unit {
-  int64_t token;
-  int32_t kv_head;
-  int32_t first_head;  // of all query heads
-  int32_t heads;       // 1 … 16
-};
-
-// Part `y` of a token's heads: KV head by KV head, sixteen query heads each.
-__device__ __forceinline__ Unit unit_of(const Attend& a, int64_t token, int32_t y) {
-  const int32_t group = a.heads / a.kv_heads;
-  const int32_t parts = (group + kTileRows - 1) / kTileRows;
-  const int32_t kv_head = y / parts;
-  const int32_t in_group = y % parts * kTileRows;
-  return {token, kv_head, kv_head * group + in_group, min(group - in_group, kTileRows)};
-}
 
 // A part of a row's keys that is put aside in shared memory, each thread's values for itself.
 template <int kDims>
@@ -131,28 +111,8 @@ __device__ __forceinline__ void store_out(const Attend& a, const Unit& unit,
   }
 }
 
-template <int kDims>
-__device__ __forceinline__ void store_partial(const Attend& a, const Unit& unit, int32_t piece,
-                                              const QueryTile<kDims>& tile) {
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int32_t row = lane_id() / 4 + 8 * r;
-    if (row >= unit.heads) continue;
-    const int64_t of_row = unit.token * a.heads + unit.first_head + row;
-    float* to = a.partials + (of_row * a.pieces + piece) * (kDims + 2);
-#pragma unroll
-    for (int n = 0; n < kDims / 8; ++n) {
-      *reinterpret_cast<float2*>(to + n * 8 + 2 * (lane_id() % 4)) = {tile.acc[n][2 * r],
-                                                                     tile.acc[n][2 * r + 1]};
-    }
-    if (lane_id() % 4 == 0) {
-      *reinterpret_cast<float2*>(to + kDims) = {tile.part[r].largest, tile.part[r].sum};
-    }
-  }
-}
-
 // Keys and values of kStages steps in shared memory, loaded by all warps of the block.
-template <int kDims, int kStages, bool kIsAlone>
+template <int kDims, int kStages>
 class Steps {
  public:
   static constexpr int kTile = kStepKeys * kDims / 8;  // 16-byte words of a step's keys
@@ -173,7 +133,7 @@ class Steps {
     }
     while (steps[0] < end) {
       wait_copies<kStages - 2>();
-      barrier();  // the step is here, and what was before the last to be loaded is done with
+      __syncthreads();  // the step is here, and what was before the last to be loaded is done with
       const int32_t last = stage == 0 ? kStages - 1 : stage - 1;
       steps[kStages - 1] = load_next(walk, step, end, last, positions[kStages - 1]);
       step = steps[kStages - 1] + 1;
@@ -188,25 +148,16 @@ class Steps {
       stage = stage + 1 == kStages ? 0 : stage + 1;
     }
     wait_copies<0>();
-    barrier();
+    __syncthreads();
   }
 
  private:
   static constexpr int kStepsOfPiece = kPieceKeys / kStepKeys;
   static constexpr int kStepsOfRun = kRunKeys / kStepKeys;
 
-  __device__ __forceinline__ void barrier() const {
-    if constexpr (kIsAlone) {
-      __syncwarp();
-    } else {
-      __syncthreads();
-    }
-  }
-
   // Puts aside what ends with `step` when `next` follows it.
   __device__ __forceinline__ void end_parts(Rows<kDims>& rows, int32_t step, int32_t next,
                                             int32_t end) const {
-    if (a_.piece_keys == kPieceKeys) return;
     const bool is_last = next >= end;
     if (is_last || next / kStepsOfPiece != step / kStepsOfPiece) rows.put_piece_aside();
     if (rows.row.values == nullptr) return;
@@ -229,9 +180,7 @@ class Steps {
 
   __device__ __forceinline__ void load(const Key& key, uint4* keys) const {
     constexpr int kChunks = kDims / 8;
-    const int32_t warps = kIsAlone ? 1 : blockDim.x / 32;
-    const int32_t warp = kIsAlone ? 0 : warp_id();
-    for (int32_t i = warp; i < kTile / 32; i += warps) {
+    for (int32_t i = warp_id(); i < kTile / 32; i += blockDim.x / 32) {
       const int32_t row = (i * 32 + lane_id()) / kChunks;
       const int32_t chunk = lane_id() % kChunks;
       const int64_t offset = __shfl_sync(kAllLanes, key.offset, row) + chunk * 8;
@@ -261,55 +210,14 @@ __device__ __forceinline__ int64_t most_places(const Attend& a) {
   return entries * a.page_tokens;
 }
 
-// Grid: x a token, y sixteen of its query heads, z a piece of its keys; one warp a block. Shared
-// memory: Steps<kDims, 3, true>::kWords, and what is put aside (src/attend.plan.ts).
-template <int kDims>
-__device__ __forceinline__ void attend_rows(const Attend& a) {
-  extern __shared__ uint4 shared[];
-  using Loads = Steps<kDims, 3, true>;
-  const Unit unit = unit_of(a, blockIdx.x, blockIdx.y);
-  const int32_t position = a.positions[unit.token];
-  // Which pieces exist, attention_combine knows from the position alone.
-  const int64_t keys = a.blocks == nullptr ? min(most_places(a), static_cast<int64_t>(position) + 1)
-                                           : most_places(a);
-  const int64_t first_key = static_cast<int64_t>(blockIdx.z) * a.piece_keys;
-  const bool is_split = a.partials != nullptr;
-  if (is_split && (position < 0 || first_key >= keys)) return;
-
-  Rows<kDims> rows;
-  begin_rows(a, unit, rows);
-  rows.position = position;
-  float4* aside = reinterpret_cast<float4*>(shared + Loads::kWords);
-  const bool has_runs = !is_split && most_places(a) > kRunKeys;
-  rows.run.values = aside;
-  rows.row.values = has_runs ? aside + kDims / 8 * 32 : nullptr;
-
-  const Walk walk(a, unit.token, unit.kv_head, position);
-  const int32_t steps = walk.places() / kStepKeys + (walk.places() % kStepKeys != 0);
-  const int32_t step = static_cast<int32_t>(min(first_key / kStepKeys, static_cast<int64_t>(steps)));
-  const int32_t end = is_split ? min(steps - step, a.piece_keys / kStepKeys) + step : steps;
-  Loads(a, shared).walk(walk, step, end, rows);
-
-  if (a.piece_keys == kPieceKeys) {
-    rows.tile.finish();
-  } else {
-    rows.take_back();
-  }
-  if (is_split) {
-    store_partial(a, unit, blockIdx.z, rows.tile);
-  } else {
-    store_out(a, unit, rows.tile);
-  }
-}
-
 // Grid: x as many tokens as the block has warps, the last first, since in a prompt they have the
-// longest contexts; y sixteen of their query heads. Shared memory: Steps<kDims, 3, false>::kWords,
+// longest contexts; y sixteen of their query heads. Shared memory: Steps<kDims, 3>::kWords,
 // and what each warp puts aside. A NaN among the values of the run's later tokens reaches the rows of
 // the earlier ones: their weight for it is 0, and 0 * NaN is NaN.
 template <int kDims>
 __device__ __forceinline__ void attend_chunk(const Attend& a) {
   extern __shared__ uint4 shared[];
-  using Loads = Steps<kDims, 3, false>;
+  using Loads = Steps<kDims, 3>;
   const int32_t warps = blockDim.x / 32;
   const int32_t first = (gridDim.x - 1 - blockIdx.x) * warps;
   const int32_t count = min(warps, a.tokens - first);
