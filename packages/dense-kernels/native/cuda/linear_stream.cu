@@ -22,10 +22,10 @@ struct UnitWeights {
   uint4 row[2][S::kParts];  // rows g and g + 8
   uint32_t factor[2];
 
-  __device__ __forceinline__ void load(const char* stage) {
+  __device__ __forceinline__ void load(const char* own) {
 #pragma unroll
     for (int i = 0; i < 2 * S::kParts; ++i) {
-      row[i / S::kParts][i % S::kParts] = load16(stage + (i * kWarp + lane_id()) * 16);
+      row[i / S::kParts][i % S::kParts] = load16(own + i * kWarp * 16);
     }
   }
 
@@ -130,18 +130,22 @@ template <typename S>
 __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, const LinearParams& p,
                                           const WarpJob& job, const Loader<S>& loader,
                                           const Ring& ring, int stage_bytes, int end) {
-  const char* scale_at = ring.end + lane_id() / 4 * kScalePitch + lane_id() % 4 / 2;
+  int scale_at = lane_id() / 4 * kScalePitch + lane_id() % 4 / 2;
+  keep(scale_at);
   char* stage = ring.begin;
   int x_at[S::kTiles];
 #pragma unroll
-  for (int tile = 0; tile < S::kTiles; ++tile) x_at[tile] = x_offset<S>(job, tile);
+  for (int tile = 0; tile < S::kTiles; ++tile) {
+    x_at[tile] = x_offset<S>(job, tile);
+    keep(x_at[tile]);
+  }
 #pragma unroll 1
   for (int unit = job.begin; unit < end; ++unit) {
     wait_copies<S::kStages - 1>();
     __syncwarp();  // x and scales of all lanes are there
     UnitWeights<S> weights;
     uint4 x[S::kTiles][2];
-    weights.load(stage);
+    weights.load(stage + loader.weights_to);
 #pragma unroll
     for (int tile = 0; tile < S::kTiles; ++tile) {
       x[tile][0] = load16(stage + x_at[tile]);
@@ -151,7 +155,7 @@ __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, cons
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int at = static_cast<uint32_t>(unit) % (2 * kScaleUnits) * 2 + half * 8 * kScalePitch;
-        const uint32_t scale = static_cast<uint8_t>(scale_at[at]);
+        const uint32_t scale = static_cast<uint8_t>(ring.end[scale_at + at]);
         weights.factor[half] = factor_of(scale);
         specials.largest_scale = max(specials.largest_scale, scale);
       }
