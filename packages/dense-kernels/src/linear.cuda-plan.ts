@@ -117,7 +117,9 @@ function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan 
 function streamOf(shape: LinearShape, slice: number, slices: number, limits: DeviceLimits) {
   const [few, eight, sixteen] = streams;
   const place = (stream: StreamVariant) => {
-    const sharedBytes = slices * warpBytes(shape, stream, slice);
+    const { stages, stageBytes, scaleBytes } = ringOf(shape, stream, slice);
+    const blankBytes = stageBytes + scaleBytes; // what a block practises on while it waits
+    const sharedBytes = slices * (stages * stageBytes + scaleBytes) + blankBytes;
     const fits = sharedBytes <= limits.sharedBytesPerBlockOptIn;
     return { ...stream, sharedBytes, has: (tokens: number) => fits && tokens <= stream.tokens };
   };
@@ -126,13 +128,16 @@ function streamOf(shape: LinearShape, slice: number, slices: number, limits: Dev
   return place(isOfEight ? eight : sixteen);
 }
 
-/** A warp's ring and, for MXFP8, its scales. */
-function warpBytes({ tokens, weight }: LinearShape, stream: StreamVariant, slice: number): number {
+/** What a warp has in shared memory: stages of weights and x and, for MXFP8, scales. */
+function ringOf({ tokens, weight }: LinearShape, stream: StreamVariant, slice: number) {
   const kind = weight === 'mxfp8' ? 'mxfp8' : 'bf16';
-  const stages = Math.min(slice / unit, stream.stages[kind]);
   const weightBytes = rowTile * unit * (kind === 'mxfp8' ? 1 : 2);
   const xBytes = Math.min(tokens, stream.tokens) * unit * 2;
-  return stages * (weightBytes + xBytes) + (kind === 'mxfp8' ? rowTile * scalePitch : 0);
+  return {
+    stages: Math.min(slice / unit, stream.stages[kind]),
+    stageBytes: weightBytes + xBytes,
+    scaleBytes: kind === 'mxfp8' ? rowTile * scalePitch : 0,
+  };
 }
 
 /**

@@ -22,10 +22,10 @@ struct UnitWeights {
   uint4 row[2][S::kParts];  // rows g and g + 8
   uint32_t factor[2];
 
-  __device__ __forceinline__ void load(const char* stage) {
+  __device__ __forceinline__ void load(const char* own) {
 #pragma unroll
     for (int i = 0; i < 2 * S::kParts; ++i) {
-      row[i / S::kParts][i % S::kParts] = load16(stage + (i * kWarp + lane_id()) * 16);
+      row[i / S::kParts][i % S::kParts] = load16(own + i * kWarp * 16);
     }
   }
 
@@ -119,45 +119,33 @@ __device__ __forceinline__ void multiply(Sums<S>& acc, const UnitWeights<S>& wei
   }
 }
 
-// The warp's slice, through `ring`, whose scales lie behind its stages.
+// Where a warp reads: stages, and the scales behind them.
+struct Ring {
+  char* begin;
+  char* end;
+};
+
+// The units to `end` out of `ring`. `kStages` before it the next ones are asked for.
 template <typename S>
-__device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, const WarpJob& job,
-                                          char* ring, int stage_bytes, int stages) {
-  char* ring_end = ring + stages * stage_bytes;
-  const Loader<S> loader(p, job);
-  if constexpr (S::kIsScaled) {
-    const int sector = job.begin / kScaleUnits;
-#pragma unroll 1
-    for (int i = sector; i < sector + 2 && i * kScaleUnits < job.end; ++i) {
-      copy_scales(p, job.first_output, ring_end, i);
-    }
-  }
-  char* stage = ring;
-#pragma unroll 1
-  for (int unit = job.begin; stage < ring_end && unit < job.end; ++unit, stage += stage_bytes) {
-    loader.copy_weights(stage, unit);
-  }
-  wait_and_trigger();  // weights are on their way; x is a predecessor's
-  stage = ring;
-#pragma unroll 1
-  for (int unit = job.begin; stage < ring_end && unit < job.end; ++unit, stage += stage_bytes) {
-    loader.copy_x(stage, unit);
-  }
-  commit_copies();
-  wait_copies<0>();
+__device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, const LinearParams& p,
+                                          const WarpJob& job, const Loader<S>& loader,
+                                          const Ring& ring, int stage_bytes, int end) {
+  int scale_at = lane_id() / 4 * kScalePitch + lane_id() % 4 / 2;
+  keep(scale_at);
+  char* stage = ring.begin;
   int x_at[S::kTiles];
 #pragma unroll
-  for (int tile = 0; tile < S::kTiles; ++tile) x_at[tile] = x_offset<S>(job, tile);
-  const char* scale_at = ring_end + lane_id() / 4 * kScalePitch + lane_id() % 4 / 2;
-  Specials specials;
-  stage = ring;
+  for (int tile = 0; tile < S::kTiles; ++tile) {
+    x_at[tile] = x_offset<S>(job, tile);
+    keep(x_at[tile]);
+  }
 #pragma unroll 1
-  for (int unit = job.begin; unit < job.end; ++unit) {
+  for (int unit = job.begin; unit < end; ++unit) {
     wait_copies<S::kStages - 1>();
     __syncwarp();  // x and scales of all lanes are there
     UnitWeights<S> weights;
     uint4 x[S::kTiles][2];
-    weights.load(stage);
+    weights.load(stage + loader.weights_to);
 #pragma unroll
     for (int tile = 0; tile < S::kTiles; ++tile) {
       x[tile][0] = load16(stage + x_at[tile]);
@@ -167,25 +155,67 @@ __device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, c
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int at = static_cast<uint32_t>(unit) % (2 * kScaleUnits) * 2 + half * 8 * kScalePitch;
-        const uint32_t scale = static_cast<uint8_t>(scale_at[at]);
+        const uint32_t scale = static_cast<uint8_t>(ring.end[scale_at + at]);
         weights.factor[half] = factor_of(scale);
         specials.largest_scale = max(specials.largest_scale, scale);
       }
     }
     __syncwarp();  // all lanes have read; the stage is free
-    if (unit + S::kStages < job.end) {
+    if (unit + S::kStages < end) {
       loader.copy_weights(stage, unit + S::kStages);
       loader.copy_x(stage, unit + S::kStages);
     }
     if (S::kIsScaled && static_cast<uint32_t>(unit) % kScaleUnits == kScaleUnits - 1) {
       const int next = unit / kScaleUnits + 2;
-      if (next * kScaleUnits < job.end) copy_scales(p, job.first_output, ring_end, next);
+      if (next * kScaleUnits < end) copy_scales(p, job.first_output, ring.end, next);
     }
     commit_copies();
     multiply<S>(acc, weights, x);
     if constexpr (S::kIsScaled) specials.look_at(weights);
     stage += stage_bytes;
-    if (stage == ring_end) stage = ring;
+    if (stage == ring.end) stage = ring.begin;
+  }
+}
+
+// The warp's slice, through `ring`. While it waits for its predecessors it takes one turn of the loop
+// over `blank`, a stage of nothing: its code then need not be fetched when x is there.
+template <typename S>
+__device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, const WarpJob& job,
+                                          const Ring& ring, const Ring& blank, int stage_bytes) {
+  const Loader<S> loader(p, job);
+  if constexpr (S::kIsScaled) {
+    const int sector = job.begin / kScaleUnits;
+#pragma unroll 1
+    for (int i = sector; i < sector + 2 && i * kScaleUnits < job.end; ++i) {
+      copy_scales(p, job.first_output, ring.end, i);
+    }
+  }
+  char* stage = ring.begin;
+#pragma unroll 1
+  for (int unit = job.begin; stage < ring.end && unit < job.end; ++unit, stage += stage_bytes) {
+    loader.copy_weights(stage, unit);
+  }
+  Specials specials;
+#pragma unroll 1
+  for (bool is_over_blank = true;; is_over_blank = false) {
+    specials = {};
+#pragma unroll
+    for (int i = 0; i < S::kTiles * 4; ++i) acc[i / 4][i % 4] = 0.0f;
+    if (!is_over_blank) {
+      wait_and_trigger();  // weights are on their way; x is a predecessor's
+      stage = ring.begin;
+#pragma unroll 1
+      for (int unit = job.begin; stage < ring.end && unit < job.end; ++unit, stage += stage_bytes) {
+        loader.copy_x(stage, unit);
+      }
+      commit_copies();
+      wait_copies<0>();
+    }
+    // Not a choice between the two structs, which would then lie in local memory.
+    const Ring from{is_over_blank ? blank.begin : ring.begin, is_over_blank ? blank.end : ring.end};
+    sum_units<S>(acc, specials, p, job, loader, from, stage_bytes,
+                 is_over_blank ? job.begin + 1 : job.end);
+    if (!is_over_blank) break;
   }
   if (S::kIsScaled && __any_sync(kAllLanes, specials.found())) {
 #pragma unroll 1
@@ -204,7 +234,7 @@ __device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, c
 }
 
 // Grid: outputs / 16, tokens / kTokens. Block: a warp a slice. Shared memory: for each warp its ring,
-// where its sums lie afterwards.
+// where its sums lie afterwards; a stage of nothing.
 template <typename S, typename Y>
 __device__ __forceinline__ void stream_linear(const LinearParams& p) {
   extern __shared__ __align__(128) char shared[];
@@ -219,8 +249,10 @@ __device__ __forceinline__ void stream_linear(const LinearParams& p) {
   const int stages = min(slice_units, S::kStages);
   const int warp_bytes = stages * stage_bytes + S::kScaleBytes;
   char* own = shared + warp_id() * warp_bytes;
-  Sums<S> acc = {};
-  sum_slice<S>(acc, p, job, own, stage_bytes, stages);
+  char* blank = shared + static_cast<int>(blockDim.x / kWarp) * warp_bytes;
+  Sums<S> acc;
+  sum_slice<S>(acc, p, job, {own, own + stages * stage_bytes}, {blank, blank + stage_bytes},
+               stage_bytes);
   __syncwarp();  // all lanes are done with the ring
 #pragma unroll
   for (int tile = 0; tile < S::kTiles; ++tile) {

@@ -94,6 +94,16 @@ __device__ __forceinline__ int units_with(const LinearParams& p, int first) {
   return static_cast<uint32_t>(p.in - first + kUnit - 1) / kUnit;
 }
 
+// Makes the compiler keep a lane's value instead of computing it anew in each turn of a loop.
+template <typename T>
+__device__ __forceinline__ void keep(T& value) {
+  if constexpr (sizeof(T) == 8) {
+    asm volatile("" : "+l"(value));
+  } else {
+    asm volatile("" : "+r"(value));
+  }
+}
+
 template <typename S>
 struct Loader {
   const LinearParams& p;
@@ -104,7 +114,8 @@ struct Loader {
   int64_t four_tokens;          // bytes
   int weight_units[S::kParts];  // behind these the lane's columns are zeros
   int x_units;
-  int x_to;                     // in the stage
+  int weights_to;               // in a stage
+  int x_to;
   uint64_t policy;
 
   __device__ __forceinline__ Loader(const LinearParams& a_p, const WarpJob& a_job)
@@ -118,19 +129,25 @@ struct Loader {
     for (int part = 0; part < S::kParts; ++part) {
       weight_units[part] = units_with(p, 16 / S::kParts * q + 32 * part);
     }
+    weights_to = lane_id() * 16;
     const int token = lane_id() / 8;
     const int chunk = lane_id() % 8;
     x = static_cast<const char*>(p.x) + ((job.first_token + token) * p.x_stride + 8 * chunk) * 2;
     four_tokens = p.x_stride * 8;
     x_units = units_with(p, 8 * chunk);
     x_to = S::kWeightBytes + token * kXRowBytes + (chunk ^ token % 2 * S::kOtherRows) * 16;
+    keep(weight);
+    keep(x);
+    keep(weights_to);
+    keep(x_to);
+    keep(x_units);
   }
 
   __device__ __forceinline__ void copy_weights(char* stage, int unit) const {
 #pragma unroll
     for (int part = 0; part < S::kParts; ++part) {
       const char* from = weight + int64_t{unit} * S::kUnitBytes + 64 * part;
-      char* top = stage + (part * kWarp + lane_id()) * 16;
+      char* top = stage + weights_to + part * kWarp * 16;
       char* bottom = top + S::kParts * kWarp * 16;
       if (unit < weight_units[part]) {
         copy16_once(top, from, policy);
