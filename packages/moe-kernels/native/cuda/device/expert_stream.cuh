@@ -230,6 +230,10 @@ __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory
     const uint32_t scale = warp * dense_kernels::cuda::kWarp + threadIdx.x;
     shared.factor[scale] = dense_kernels::cuda::e8m0_to_bf16x2(scale);
   }
+  const bool is_suited = suits_ring<W>(problem);
+  const int32_t slices = (problem.columns() + W::kSlice - 1) / W::kSlice;
+  const WarpColumns columns = columns_of_warp<W>(problem.columns(), kShares ? warp : 0,
+                                                 kShares ? kStreamWarps : 1);
   dense_kernels::cuda::wait_for_predecessors();
   dense_kernels::cuda::launch_dependents();
   if (warp == 0) {
@@ -240,21 +244,11 @@ __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory
   __syncthreads();
   const UnitList list = {active, shared.actives[0], row_tiles(problem)};
   UnitShare share = all_units(list).part(blockIdx.x, gridDim.x);
-  if (!suits_ring<W>(problem)) {
+  if (!is_suited) {
     run_any<W, kStreamTokens<kShares>>(problem, list, share.part(warp, kStreamWarps));
     return;
   }
-  const int32_t slices = (problem.columns() + W::kSlice - 1) / W::kSlice;
-  UnitShare own = {0, static_cast<uint32_t>(slices)};
-  if constexpr (kShares) {
-    own = own.part(warp, kStreamWarps);
-  } else {
-    share = share.part(warp, kStreamWarps);
-  }
-  const int32_t first = static_cast<int32_t>(own.first);
-  const int32_t stages = problem.columns() / kRingColumns<W>;
-  const WarpColumns columns = {
-      first, min(static_cast<int32_t>(own.count) * kRingSliceStages, stages - first * kRingSliceStages)};
+  if constexpr (!kShares) share = share.part(warp, kStreamWarps);
   UnitWalk walk(list, share);
   const uint32_t ring = kept_address(shared.ring[warp]);
   RingLoader<W, Problem> loader(problem, list, columns, walk, ring);
