@@ -1,5 +1,6 @@
-// The weights of a warp on their way through shared memory: a ring of stages of two groups of 16 rows. The loader
-// runs ahead of the sums, across units, so that the memory never waits for the end of one.
+// The weights of a warp on their way through shared memory: a ring of stages of two groups of 16
+// rows. The loader runs ahead of the sums, across units, so that the memory never waits for the end
+// of one.
 //
 // A lane reads back the very bytes that it asked for; only the scales pass between lanes.
 #ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_RING_CUH
