@@ -13,7 +13,7 @@
 
 namespace moe_kernels::cuda {
 
-// Writes the results of a pair of sums, rows g and g + 8 of the row tile, for one token of the tile.
+// Writes the results of a pair of sums, rows g and g + 8 of the row tile, for one token.
 template <typename Problem>
 __device__ __forceinline__ void write_pair(const Problem& problem, const RowTile& tile,
                                            int32_t row_tile, int token, float low, float high) {
@@ -42,8 +42,8 @@ __device__ __forceinline__ void write_sums(const Problem& problem, const RowTile
   }
 }
 
-// Adds to `sum` a slice's sums of a lane for rows g and g + 8 of the row tile and the tile's tokens `token` + 2q, 2q + 1, in
-// the order of mma_bf16. Tokens behind the last are the last again.
+// Adds to `sum` a slice's sums of a lane for rows g and g + 8 of the row tile and the tile's tokens
+// `token` + 2q, 2q + 1, in the order of mma_bf16. Tokens behind the last are the last again.
 template <typename W, typename Problem>
 __device__ __forceinline__ void sum_any_slice(const Problem& problem, const RowTile& tile,
                                               int32_t row_tile, int32_t slice, int token,

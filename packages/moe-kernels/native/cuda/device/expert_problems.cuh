@@ -45,7 +45,8 @@ struct GateUp {
   // The row of activations of a permuted row. What is no pair of this call reads token 0.
   __device__ __forceinline__ int64_t activation_row(int32_t row) const {
     const int32_t pair = static_cast<const int32_t*>(p.rows)[row];
-    return pair >= 0 && pair < p.slots ? pair / p.k : 0;
+    const bool exists = pair >= 0 && pair < p.slots;
+    return exists ? static_cast<uint32_t>(pair) / static_cast<uint32_t>(p.k) : 0;
   }
 
   // Calls put(output within the tile, value) for the sums of rows r and r + 8.

@@ -1,5 +1,6 @@
-// The weights of a warp on their way through shared memory: a ring of stages of two groups of 16 rows. The loader
-// runs ahead of the sums, across units, so that the memory never waits for the end of one.
+// The weights of a warp on their way through shared memory: a ring of stages of two groups of 16
+// rows. The loader runs ahead of the sums, across units, so that the memory never waits for the end
+// of one.
 //
 // A lane reads back the very bytes that it asked for; only the scales pass between lanes.
 #ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_RING_CUH
@@ -84,11 +85,22 @@ __device__ __forceinline__ bool suits_ring(const Problem& problem) {
   return is_whole && dense_kernels::cuda::is_aligned(problem.p.scales, 4);
 }
 
-// The columns of a warp, the same in each of its units.
+// The columns of a warp, the same in each of its units, where they suit the ring.
 struct WarpColumns {
   int32_t first;   // slice
   int32_t stages;  // from there on
 };
+
+// Those of warp `number` of `warps` that share them: slices as even as can be, in order.
+template <typename W>
+__device__ __forceinline__ WarpColumns columns_of_warp(int32_t columns, uint32_t number,
+                                                       uint32_t warps) {
+  const UnitShare all = {0, static_cast<uint32_t>((columns + W::kSlice - 1) / W::kSlice)};
+  const UnitShare own = all.part(number, warps);
+  const int32_t first = static_cast<int32_t>(own.first);
+  const int32_t stages = columns / kRingColumns<W> - first * kRingSliceStages;
+  return {first, min(static_cast<int32_t>(own.count) * kRingSliceStages, stages)};
+}
 
 template <typename W, typename Problem>
 struct RingLoader {

@@ -5,7 +5,8 @@
 // where there are too few row tiles to keep the memory busy, a block whose warps share the columns
 // (`kShares`). Either way the sums of slices are joined in ascending order (expert_weights.cuh).
 //
-// One loop over stages of two groups of columns, so that little machine code runs: in a decode step it is cold.
+// One loop over stages of two groups of columns, so that little machine code runs: in a decode step
+// it is cold.
 #ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_STREAM_CUH
 #define MOE_KERNELS_CUDA_DEVICE_EXPERT_STREAM_CUH
 
@@ -21,13 +22,13 @@
 
 namespace moe_kernels::cuda {
 
-constexpr int kStreamWarps = 8;           // of a block [32, 8]
-constexpr int kSharedColumns = 6144;      // most columns that warps may share; the plan knows it
+constexpr int kStreamWarps = 8;       // of a block [32, 8]
+constexpr int kSharedColumns = 6144;  // most columns that warps may share; the plan knows it
 constexpr int kFragmentTokens = 8;
-constexpr int kAloneTokens = 2 * kFragmentTokens;  // rows of a tile of a warp alone; else 8
 
+// Rows of a tile.
 template <bool kShares>
-constexpr int kStreamTokens = kShares ? kFragmentTokens : kAloneTokens;
+constexpr int kStreamTokens = kShares ? kFragmentTokens : 2 * kFragmentTokens;
 
 // A slice's sums of a fragment, as the lanes hold them: rows g and g + 8 of tokens 2q, of 2q + 1.
 struct ParkedSums {
@@ -101,8 +102,8 @@ struct StreamWarp {
   uint32_t factors;     // of all scales
   uint32_t stage;       // the oldest of the ring, in bytes behind its start
 
-  // Multiplies the oldest stage of the ring and asks for another in its place. `token` has the first
-  // fragment's first group, and the next stage's in the end.
+  // Multiplies the oldest stage of the ring and asks for another in its place. `token` has the
+  // first fragment's first group, and the next stage's in the end.
   template <int kFragments>
   __device__ __forceinline__ void take_stage(StreamTokens<W, kFragments>& tokens,
                                              uint32_t (&token)[kLaneWords<W>],
@@ -156,8 +157,7 @@ struct StreamWarp {
   // One unit with up to 8 * kFragments rows: calls join(sums) for each slice, ascending.
   template <int kFragments, typename Join>
   __device__ __forceinline__ void sum_unit(const RowTile& tile, Join join) {
-    StreamTokens<W, kFragments> tokens =
-        tokens_of_lane<W, kFragments>(problem, tile, columns);
+    StreamTokens<W, kFragments> tokens = tokens_of_lane<W, kFragments>(problem, tile, columns);
     uint32_t token[kLaneWords<W>];
     tokens.load(0, 0, token);
 #pragma unroll 1
@@ -199,13 +199,17 @@ struct StreamWarp {
     const int lane = threadIdx.x;
     ParkedSums* own = shared.parked + columns.first;
     ParkedSums* to = own;
-    if (columns.stages == 0) __syncthreads();
-    sum_unit<1>(tile, [&](const float (&sum)[1][4]) {
+    const auto park = [&](const float (&sum)[1][4]) {
       if (to == own) __syncthreads();  // the last unit's sums are joined
       to->pair[0][lane] = {sum[0][0], sum[0][2]};
       to->pair[1][lane] = {sum[0][1], sum[0][3]};
       ++to;
-    });
+    };
+    if (columns.stages > 0) {
+      sum_unit<1>(tile, park);
+    } else {
+      __syncthreads();
+    }
     __syncthreads();
     const int i = static_cast<int>(threadIdx.y) - joiner;
     if (i < 0 || i > 1) return;
@@ -230,6 +234,10 @@ __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory
     const uint32_t scale = warp * dense_kernels::cuda::kWarp + threadIdx.x;
     shared.factor[scale] = dense_kernels::cuda::e8m0_to_bf16x2(scale);
   }
+  const bool is_suited = suits_ring<W>(problem);
+  const int32_t slices = (problem.columns() + W::kSlice - 1) / W::kSlice;
+  const WarpColumns columns = columns_of_warp<W>(problem.columns(), kShares ? warp : 0,
+                                                 kShares ? kStreamWarps : 1);
   dense_kernels::cuda::wait_for_predecessors();
   dense_kernels::cuda::launch_dependents();
   if (warp == 0) {
@@ -240,21 +248,11 @@ __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory
   __syncthreads();
   const UnitList list = {active, shared.actives[0], row_tiles(problem)};
   UnitShare share = all_units(list).part(blockIdx.x, gridDim.x);
-  if (!suits_ring<W>(problem)) {
+  if (!is_suited) {
     run_any<W, kStreamTokens<kShares>>(problem, list, share.part(warp, kStreamWarps));
     return;
   }
-  const int32_t slices = (problem.columns() + W::kSlice - 1) / W::kSlice;
-  UnitShare own = {0, static_cast<uint32_t>(slices)};
-  if constexpr (kShares) {
-    own = own.part(warp, kStreamWarps);
-  } else {
-    share = share.part(warp, kStreamWarps);
-  }
-  const int32_t first = static_cast<int32_t>(own.first);
-  const int32_t stages = problem.columns() / kRingColumns<W>;
-  const WarpColumns columns = {
-      first, min(static_cast<int32_t>(own.count) * kRingSliceStages, stages - first * kRingSliceStages)};
+  if constexpr (!kShares) share = share.part(warp, kStreamWarps);
   UnitWalk walk(list, share);
   const uint32_t ring = kept_address(shared.ring[warp]);
   RingLoader<W, Problem> loader(problem, list, columns, walk, ring);

@@ -76,7 +76,7 @@ struct UnitShare {
   uint32_t count;
 
   __device__ __forceinline__ UnitShare part(uint32_t number, uint32_t parts) const {
-    const uint32_t each = count / parts;
+    const uint32_t each = count < parts ? 0 : count / parts;  // a division is slow to begin with
     const uint32_t rest = count - each * parts;
     return {first + number * each + min(number, rest), each + (number < rest ? 1 : 0)};
   }
@@ -100,20 +100,22 @@ struct UnitWalk {
       : left(static_cast<int32_t>(share.count)), at(0), row_tile(0), tile(0) {
     if (left == 0) return;
     const uint32_t row_tiles = static_cast<uint32_t>(list.row_tiles);
-    const int32_t wanted = static_cast<int32_t>(share.first / row_tiles);
+    const auto units_before = [&](int32_t i) {
+      return static_cast<uint32_t>(list.active[i].before) * row_tiles;
+    };
     int32_t end = list.actives;
 #pragma unroll 1
     while (end - at > 1) {
       const int32_t middle = (at + end) / 2;
-      if (list.active[middle].before <= wanted) {
+      if (units_before(middle) <= share.first) {
         at = middle;
       } else {
         end = middle;
       }
     }
-    const uint32_t inside = share.first - static_cast<uint32_t>(list.active[at].before) * row_tiles;
+    const uint32_t inside = share.first - units_before(at);
     const uint32_t tiles = static_cast<uint32_t>(tiles_here(list));
-    row_tile = static_cast<int32_t>(inside / tiles);
+    row_tile = static_cast<int32_t>(tiles == 1 ? inside : inside / tiles);
     tile = static_cast<int32_t>(inside - row_tile * tiles);
   }
 
