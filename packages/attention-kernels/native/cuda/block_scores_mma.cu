@@ -154,6 +154,7 @@ __device__ __forceinline__ void score_run(Shared<kChunks>& s, const BlockScoresP
   const bool is_written = rows.token >= begin && rows.token < end;
   uint4(*keys)[kChunks][32] = s.keys[warp_id()];
   int turn = 0;
+#pragma unroll 1
   for (int32_t block = blockIdx.y; block < most; block += gridDim.y, turn ^= 1) {
     const int32_t page = is_known ? table[block] : -1;
     float largest[2] = {kMinusInfinity, kMinusInfinity};
@@ -162,6 +163,7 @@ __device__ __forceinline__ void score_run(Shared<kChunks>& s, const BlockScoresP
     const int32_t count = exists ? min(last - start, p.page_tokens - 1) + 1 : 0;
     const Bf16* from = static_cast<const Bf16*>(p.index_keys) +
                        static_cast<int64_t>(page) * p.page_tokens * (kChunks * kChunkDims);
+#pragma unroll 1
     for (int32_t first = warp_id() * kKeys; first < count; first += warps * kKeys) {
       load_step<kChunks>(from, first, count, keys);
       // The rows' own positions, and the page's end, as numbers of the step's keys.
@@ -179,6 +181,7 @@ __device__ __forceinline__ void score_run(Shared<kChunks>& s, const BlockScoresP
     __syncthreads();  // all warps have written this turn, and read the one before
     if (threadIdx.x >= kRows || !is_written || block >= rows.blocks) continue;
     float score = s.largest[turn][0][threadIdx.x];
+#pragma unroll 1
     for (int32_t warp = 1; warp < warps; ++warp) {
       score = fmaxf(score, s.largest[turn][warp][threadIdx.x]);
     }

@@ -4,6 +4,8 @@
 // blocks of the CPU. Few scores: each thread counts how many come before its own. Many: the bits of
 // the smallest chosen score are found eight at a time from histograms. Either way the chosen blocks
 // are written in ascending order by counting the flags before each.
+//
+// A decode step finds this code cold: the way of few scores is short, the other is not inlined.
 #include "attention_kernels/block_topk.h"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
@@ -33,7 +35,8 @@ __device__ __forceinline__ uint32_t sort_key(float score) {
 }
 
 struct Shared {
-  uint32_t keys[kFew];
+  alignas(16) uint32_t keys[kFew];
+  uint32_t chosen[kFew / kWarp];  // which keys of each 32
   int32_t histogram[kDigits];
   int32_t warp_totals[kWarps];
   uint32_t digit;
@@ -61,26 +64,48 @@ __device__ __forceinline__ int32_t count_before(Shared& s, int32_t value, int32_
   return exclusive;
 }
 
+// How many keys come before key i; `quads` of keys, of which those that are none are 0.
+__device__ __forceinline__ int32_t rank_of(const uint32_t (&keys)[kFew], int32_t i, int32_t quads) {
+  const uint32_t key = keys[i];
+  int32_t rank = 0;
+#pragma unroll 2
+  for (int32_t quad = 0; quad < quads; ++quad) {
+    const uint4 k = reinterpret_cast<const uint4*>(keys)[quad];
+    // An equal key comes before if it is an earlier one: key - 1 is no less than 0.
+    rank += k.x > key - (4 * quad < i ? 1u : 0u);
+    rank += k.y > key - (4 * quad + 1 < i ? 1u : 0u);
+    rank += k.z > key - (4 * quad + 2 < i ? 1u : 0u);
+    rank += k.w > key - (4 * quad + 3 < i ? 1u : 0u);
+  }
+  return rank;
+}
+
 // The best `wanted` of `count` <= kFew scores: those with fewer than `wanted` scores before them.
 __device__ __forceinline__ void choose_by_rank(Shared& s, const float* scores, int32_t count,
                                                int32_t wanted, int32_t first, int32_t* blocks) {
-  for (int32_t i = threadIdx.x; i < count; i += kThreads) s.keys[i] = sort_key(scores[i]);
+  const int32_t quads = (count + 3) / 4;
+#pragma unroll 1
+  for (int32_t i = threadIdx.x; i < 4 * quads; i += kThreads) {
+    s.keys[i] = i < count ? sort_key(scores[i]) : 0u;
+  }
   __syncthreads();
-  int32_t written = 0;
+#pragma unroll 1
   for (int32_t start = 0; start < count; start += kThreads) {
     const int32_t i = start + threadIdx.x;
-    int32_t rank = wanted;
-    if (i < count) {
-      const uint32_t key = s.keys[i];
-      rank = 0;
-      for (int32_t j = 0; j < count; ++j) {
-        rank += s.keys[j] > key || (s.keys[j] == key && j < i);
-      }
-    }
-    int32_t total;
-    const int32_t before = count_before(s, rank < wanted, total);
-    if (rank < wanted) blocks[written + before] = first + i;
-    written += total;
+    const bool is_chosen = i < count && rank_of(s.keys, i, quads) < wanted;
+    const uint32_t chosen = __ballot_sync(kAllLanes, is_chosen);
+    if (lane_id() == 0) s.chosen[i / kWarp] = chosen;
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (int32_t i = threadIdx.x; i < count; i += kThreads) {
+    const uint32_t chosen = s.chosen[i / kWarp];
+    const uint32_t own = 1u << lane_id();
+    if ((chosen & own) == 0u) continue;
+    int32_t before = __popc(chosen & (own - 1u));
+#pragma unroll 1
+    for (int32_t word = 0; word < i / kWarp; ++word) before += __popc(s.chosen[word]);
+    blocks[before] = first + i;
   }
 }
 
@@ -88,9 +113,11 @@ __device__ __forceinline__ void choose_by_rank(Shared& s, const float* scores, i
 // `wanted` becomes its place among those that share the digit too.
 __device__ __forceinline__ uint32_t find_digit(Shared& s, const float* scores, int32_t count,
                                                uint32_t prefix, int shift, int32_t& wanted) {
+#pragma unroll 1
   for (int32_t digit = threadIdx.x; digit < kDigits; digit += kThreads) s.histogram[digit] = 0;
   __syncthreads();
   const uint32_t above = shift + kDigitBits < 32 ? ~0u << (shift + kDigitBits) : 0u;
+#pragma unroll 1
   for (int32_t i = threadIdx.x; i < count; i += kThreads) {
     const uint32_t key = sort_key(scores[i]);
     if ((key & above) == prefix) atomicAdd(&s.histogram[key >> shift & (kDigits - 1)], 1);
@@ -114,15 +141,17 @@ __device__ __forceinline__ uint32_t find_digit(Shared& s, const float* scores, i
 
 // The best `wanted` of any number of scores, more than `wanted`: all above the `wanted`-th largest,
 // and the first of those that equal it.
-__device__ __forceinline__ void choose_by_digits(Shared& s, const float* scores, int32_t count,
-                                                 int32_t wanted, int32_t first, int32_t* blocks) {
+__device__ __noinline__ void choose_by_digits(Shared& s, const float* scores, int32_t count,
+                                              int32_t wanted, int32_t first, int32_t* blocks) {
   uint32_t least = 0;
   int32_t equals = wanted;  // how many that equal `least` are chosen
+#pragma unroll 1
   for (int shift = 32 - kDigitBits; shift >= 0; shift -= kDigitBits) {
     least |= find_digit(s, scores, count, least, shift, equals) << shift;
   }
   int32_t written = 0;
   int32_t equals_before = 0;
+#pragma unroll 1
   for (int32_t start = 0; start < count; start += kThreads) {
     const int32_t i = start + threadIdx.x;
     const uint32_t key = i < count ? sort_key(scores[i]) : 0u;
@@ -145,7 +174,9 @@ __device__ __forceinline__ void choose_best(Shared& s, const BlockTopkParams& p,
   const int32_t local = min(p.local_blocks, p.topk_blocks - first);
   const int32_t wanted = p.topk_blocks - first - local;
   const int32_t count = candidates - first - local;
+#pragma unroll 1
   for (int32_t i = threadIdx.x; i < first; i += kThreads) blocks[i] = i;
+#pragma unroll 1
   for (int32_t i = threadIdx.x; i < local; i += kThreads) {
     blocks[first + wanted + i] = candidates - local + i;
   }
@@ -175,6 +206,7 @@ extern "C" __global__ void __launch_bounds__(128)
     choose_best(s, p, p.scores + row * p.max_pages, candidates, blocks);
     return;
   }
+#pragma unroll 1
   for (int32_t i = threadIdx.x; i < p.topk_blocks; i += kThreads) {
     blocks[i] = i < candidates ? i : -1;
   }

@@ -10,8 +10,9 @@ namespace attention_kernels::cuda {
 __device__ __forceinline__ int32_t candidate_blocks(int32_t position, int32_t page_tokens,
                                                     int32_t max_pages) {
   if (position < 0) return 0;
-  const int32_t own = position / page_tokens;
-  return own < max_pages ? own + 1 : max_pages;
+  // Unsigned divisions are shorter.
+  const uint32_t own = static_cast<uint32_t>(position) / static_cast<uint32_t>(page_tokens);
+  return static_cast<int32_t>(own) < max_pages ? static_cast<int32_t>(own) + 1 : max_pages;
 }
 
 // Which blocks of the context a warp scores, if grid y and the warps of a block share them.

@@ -65,6 +65,7 @@ class RowKeys {
   __device__ __forceinline__ int64_t places(int32_t position) const {
     if (chosen_ == nullptr) return min(most_places(), static_cast<int64_t>(position) + 1);
     int32_t entries = 0;
+#pragma unroll 1
     for (int32_t i = dense_kernels::cuda::lane_id(); i < a_.topk_blocks && position >= 0;
          i += dense_kernels::cuda::kWarp) {
       if (chosen_[i] >= 0) entries = i + 1;
