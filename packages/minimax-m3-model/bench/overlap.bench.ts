@@ -78,13 +78,25 @@ async function measure(model: MiniMaxM3Model, options: OverlapOptions): Promise<
   const subject: Subject = { models, cache, stream, options };
   const rows: BenchRow[] = [];
   for (const batch of [...batches].sort((a, b) => b - a)) {
-    rows.unshift(...(await measureDecode(subject, batch)));
+    const decoded = await measureDecode(subject, batch);
+    rows.unshift(...decoded);
+    tell(`${batch} sequences: ${decoded.map(millisecondsOf).join(', ')}`);
   }
-  rows.push(...(await measurePrefill(subject)));
+  try {
+    rows.push(...(await measurePrefill(subject)));
+  } catch (error) {
+    // What decode took is worth keeping.
+    tell(`prefill: ${error instanceof Error ? error.message : String(error)}`);
+    rows.push({ case: { what: 'prefill', batch: 1, context: prefill }, right: false });
+  }
   await saveDrawings(subject, rows);
   cache.dispose();
   stream.dispose();
   return rows;
+}
+
+function millisecondsOf({ case: { mode }, us }: BenchRow): string {
+  return `${mode} ${us === undefined ? 'wrong' : `${(us / 1000).toFixed(3)} ms`}`;
 }
 
 /** The plot and the traces, in `docs/` with `--save`, and in the folder of `--out`. */

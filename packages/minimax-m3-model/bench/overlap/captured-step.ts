@@ -90,7 +90,9 @@ export async function firstExpertsOf(
   inputs.begin(0);
   workspace.reset();
   model.forward(inputs.batch, cache, { stream, workspace, taps });
-  const parts = await Promise.all(kept.map((tensor) => valuesOf(tensor, stream)));
+  const parts: Float32Array[] = [];
+  // One after the other: those of a long prompt would not fit in staging memory together.
+  for (const tensor of kept) parts.push(await valuesOf(tensor, stream));
   for (const tensor of kept) tensor.dispose();
   const joined = new Float32Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
