@@ -30,8 +30,8 @@ export interface Branches<A, B> {
 export class Overlap {
   readonly mode: OverlapMode;
   readonly #alternate: Stream | undefined;
-  /** Where the alternate stream stood when it was last joined during a capture. */
-  #joined: { readonly capture: bigint; readonly nodes: readonly number[] } | undefined;
+  /** Who last joined the alternate stream during a capture, and where that stood then. */
+  #joined: { readonly by: Stream; readonly place: CapturePlace | undefined } | undefined;
 
   /** @param alternate made once by the model; without it nothing ever overlaps */
   constructor(mode: OverlapMode, alternate: Stream | undefined) {
@@ -71,7 +71,7 @@ export class Overlap {
         results.current = branches.current(step);
       },
     );
-    this.#joined = placeOf(alternate.stream);
+    this.#joined = { by: step.stream, place: placeOf(alternate.stream) };
     return [results.current as A, results.alternate as B];
   }
 
@@ -81,12 +81,11 @@ export class Overlap {
    * enqueued on it since then stays.
    */
   #forget(current: Stream, alternate: Stream): void {
-    const place = placeOf(alternate);
-    const known = this.#joined;
-    const isBehind = place?.capture === known?.capture && `${place?.nodes}` === `${known?.nodes}`;
-    const { captureDependencies, captureId } = current;
-    if (!place || !isBehind || !captureDependencies || captureId !== place.capture) return;
-    alternate.setCaptureDependencies(captureDependencies, 'replace');
+    const [from, place] = [placeOf(current), placeOf(alternate)];
+    const { by, place: joined } = this.#joined ?? {};
+    if (by !== current || !from || !place || !joined) return;
+    if (place.capture !== joined.capture || `${place.nodes}` !== `${joined.nodes}`) return;
+    if (from.capture === place.capture) alternate.setCaptureDependencies(from.nodes, 'replace');
   }
 
   /** One after the other on the current stream, with the bits of `run`. */
@@ -96,7 +95,13 @@ export class Overlap {
   }
 }
 
-function placeOf({ captureId, captureDependencies }: Stream) {
+/** What the next node of a captured stream depends on. */
+interface CapturePlace {
+  readonly capture: bigint;
+  readonly nodes: readonly number[];
+}
+
+function placeOf({ captureId, captureDependencies }: Stream): CapturePlace | undefined {
   if (captureId === undefined || !captureDependencies) return undefined;
   return { capture: captureId, nodes: captureDependencies };
 }

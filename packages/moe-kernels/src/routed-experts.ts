@@ -82,7 +82,10 @@ export interface RoutedExpertsReport {
   readonly lastPlan?: RoutedExpertsPlan;
 }
 
-/** The rows of the experts of one call, before they are summed. */
+/**
+ * The rows of the experts of one call, before they are summed. A programmatic sum reads slots and weights
+ * before it waits for the kernel in front of it: they stay as they are until then.
+ */
 export interface RoutedRows {
   /** [tokens · k, hidden] in permuted order. */
   readonly expertOut: Tensor;

@@ -10,7 +10,10 @@ import { planTopk, type TopkShape } from './topk.plan.js';
 export interface TopkInput {
   /** [tokens, experts] f32 or bf16, router output. */
   readonly logits: Tensor;
-  /** [experts] f32, `e_score_correction_bias`: helps to choose, never weighs. */
+  /**
+   * [experts] f32, `e_score_correction_bias`: helps to choose, never weighs. A weight of the model: a
+   * programmatic launch reads it before it waits.
+   */
   readonly routingBias?: Tensor;
   /** [tokens] i32; −1 = padding row: ids −1, weights 0. */
   readonly positions?: Tensor;

@@ -163,7 +163,9 @@ extern "C" __global__ void __launch_bounds__(128)
     const int64_t in_token = head.number * kDims + d;
     const int64_t width = static_cast<int64_t>(head.heads.heads) * kDims;
     if (first + lane_id() / kHalf < all) {
-      if (!head.is_value) store16(static_cast<Bf16*>(head.heads.out) + token * width + in_token, result);
+      if (!head.is_value) {
+        store16(static_cast<Bf16*>(head.heads.out) + token * width + in_token, result);
+      }
       if (has_slot && head.heads.cache != nullptr) {
         store16(static_cast<Bf16*>(head.heads.cache) + slot * width + in_token, result);
       }

@@ -27,7 +27,7 @@ typedef struct TopkPermuteParams {
   int32_t nan_first;     /* 0 = NaN keys are chosen last and weigh 0; 1 = first, weight NaN */
   int32_t expert_offset; /* global id of local expert 0 */
   int32_t local_experts; /* local experts, <= 4097 */
-  int32_t rehearse;      /* 1 = go through the code once before waiting for predecessors */
+  int32_t rehearse;      /* 1 = with a bias, go through the code once before the wait */
   float scale;           /* multiplied into the routed weights last */
   float shared_weight;   /* weight of the appended slots, not scaled */
 } TopkPermuteParams;

@@ -5,7 +5,8 @@
 namespace dense_kernels::cuda {
 
 // Returns when all predecessors are done and their writes are visible. Before it a kernel reads
-// nothing that a predecessor writes, and writes nothing that one reads.
+// nothing that a predecessor writes, unless its caller knows that one to be complete (finalize's
+// `settled`), and writes nothing that one reads.
 __device__ __forceinline__ void wait_for_predecessors() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
