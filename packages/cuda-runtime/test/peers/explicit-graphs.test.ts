@@ -22,7 +22,9 @@ onEachBackend((backend) => {
   const add = (graph: Graph, y: Tensor, x: number, after: readonly GraphNode[] = []) =>
     graph.addKernel(t.kernels.accumulate, one, { y, count: y.elements, factor: 1, x }, after);
 
-  test('#7: the capture of a body is broken, and neither its parent nor the process', async () => {
+  test('#7: the capture of a body is broken, and neither its parent nor the process', async ({
+    skip,
+  }) => {
     const y = zeros(t, main, 1);
     await main.synchronize();
     const breaking = [
@@ -49,7 +51,7 @@ onEachBackend((backend) => {
     const graph = t.device.createGraph();
     const { then } = graph.addIf(graph.createCondition(1));
     t.device.capture(() => accumulate(t, main, y, 1, 5), { stream: main, into: { graph: then } });
-    if (!bodiesRun) return;
+    if (!bodiesRun) skip('the device does not survive conditional bodies under memcheck');
     graph.instantiateSync().launch(main);
     expect(await readInts(main, y)).toEqual([5]);
   });

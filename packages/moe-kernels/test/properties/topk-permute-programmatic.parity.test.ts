@@ -32,6 +32,9 @@ async function run({ stream, runtime, device }: BackendContext, tokens: number, 
   const results = terms.map((expertOut) => {
     const logits = finalize({ expertOut, slots, weights }, on);
     const routed = topkPermute({ logits, routingBias }, config, { numExperts: experts }, on);
+    // Before Hopper a GPU has no such launches.
+    const canBeEarly = device.limits.cpuLevel !== '' || Number(device.limits.sm) >= 9;
+    expect(routed.plan.steps[0]?.pdl.enabled).toBe(isEarly && canBeEarly);
     const again = permute(routed.topk.ids, { numExperts: experts }, on);
     return { ...routed.topk, ...routed.permutation, again: again.rows };
   });

@@ -105,27 +105,27 @@ export const programmatic: Programs = {
     s.put('edges', edgesOf(clone));
   },
   CP11(s) {
-    const { first, second } = kernels(s);
-    s.begin();
-    first(s.s1);
-    s.s2.waitStream(s.s1);
-    second(s.s2);
-    second(s.s1);
-    s.s1.waitStream(s.s2);
+    forkAndJoin(s);
     putEnd(s);
   },
   CP12(s) {
-    const { first, second } = kernels(s);
-    s.begin();
-    first(s.s1);
-    s.s2.waitStream(s.s1);
-    second(s.s2);
-    second(s.s1);
-    s.s1.waitStream(s.s2);
+    const { second } = forkAndJoin(s);
     second(s.s1);
     putEnd(s);
   },
 };
+
+// One kernel, then a serialising one on each of two streams, then the join.
+function forkAndJoin(s: Scene) {
+  const { first, second } = kernels(s);
+  s.begin();
+  first(s.s1);
+  s.s2.waitStream(s.s1);
+  second(s.s2);
+  second(s.s1);
+  s.s1.waitStream(s.s2);
+  return { second };
+}
 
 // a, b and a fill without edges.
 function loose(s: Scene) {
