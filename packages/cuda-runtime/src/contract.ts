@@ -131,8 +131,8 @@ export interface Stream extends TensorAllocator, Disposable {
   launch(kernel: Kernel, config: LaunchConfig, params: KernelParams): this;
   /** Copies all of `source`, or `bytes` of it, to the start of `destination`. */
   copy(destination: Memory, source: Memory, bytes?: number): this;
-  /** Sets every byte. */
-  fill(destination: Tensor | DeviceBuffer, byte: number): this;
+  /** Sets all bytes of `destination`, or the first `bytes`, to `byte`. */
+  fill(destination: Tensor | DeviceBuffer, byte: number, bytes?: number): this;
   /** Inside a capture: memory that a graph owns ends here. Other memory ends by `dispose`. */
   free(memory: Tensor | DeviceBuffer): this;
   /** Copies into device memory; the bytes are taken before it returns. */
@@ -193,7 +193,7 @@ export interface Device {
   readonly legacyStream: Stream;
   createStream(options?: StreamOptions): Stream;
   createEvent(options?: { readonly timing?: boolean }): Event;
-  /** Stream-ordered allocation on `stream` (default: the current stream). */
+  /** Usable at once, on any stream. `stream` (default: the current one): whose capture owns it. */
   alloc(bytes: number, options?: AllocOptions): DeviceBuffer;
   allocHost(bytes: number): Promise<HostBuffer>;
   allocHostSync(bytes: number): HostBuffer;

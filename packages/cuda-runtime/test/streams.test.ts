@@ -44,6 +44,20 @@ onEachBackend((backend) => {
     });
   });
 
+  describe('fills', () => {
+    test('set all bytes, or as many as are given, eagerly and in a capture', async () => {
+      const y = zeros(t, a, 3);
+      a.fill(y, 1, 4).fill(y, 2, 0);
+      expect(await readInts(a, y)).toEqual([0x01010101, 0, 0]);
+      const graph = t.device.capture(() => void a.fill(y, 3, 8), { stream: a });
+      expect(graph.nodes.map(({ bytes }) => bytes)).toEqual([8]);
+      graph.instantiateSync().launch(a);
+      expect(await readInts(a, y)).toEqual([0x03030303, 0x03030303, 0]);
+      a.fill(y, 4);
+      expect(await readInts(a, y)).toEqual(Array(3).fill(0x04040404));
+    });
+  });
+
   describe('waits', () => {
     test('an abort gives up the wait, not the work', async () => {
       const done = spin(t, a, 60);

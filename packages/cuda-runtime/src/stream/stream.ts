@@ -143,8 +143,8 @@ export class NativeStream implements Stream {
     return this;
   }
 
-  fill(destination: Tensor | DeviceBuffer, byte: number): this {
-    fill(this, destination, byte);
+  fill(destination: Tensor | DeviceBuffer, byte: number, bytes?: number): this {
+    fill(this, destination, byte, bytes);
     return this;
   }
 

@@ -21,12 +21,18 @@ export function copy(stream: Stream, destination: Memory, source: Memory, bytes?
   );
 }
 
-/** `stream.fill`. */
-export function fill(stream: Stream, destination: Tensor | DeviceBuffer, byte: number): void {
+/** `stream.fill`. Without `bytes` all of `destination`. */
+export function fill(
+  stream: Stream,
+  destination: Tensor | DeviceBuffer,
+  byte: number,
+  bytes?: number,
+): void {
   const api = 'stream.fill';
-  const { to, bytes } = fillRange(api, stream.device, destination, byte, undefined);
+  const range = fillRange(api, stream.device, destination, byte, bytes);
+  const { to } = range;
   const handle = stream.submit(api);
-  guarded(() => environment().binding.fill(handle, to.handle, to.offset, byte, bytes));
+  guarded(() => environment().binding.fill(handle, to.handle, to.offset, byte, range.bytes));
 }
 
 /** `stream.write`. A tensor takes exactly its bytes, a buffer at most its bytes. */
