@@ -55,16 +55,18 @@ onEachBackend((backend) => {
 
   test('#29: the host memory of a captured copy outlives the function that made it', async () => {
     const y = zeros(t, main, 1024);
-    const capture = () => {
+    const capture = (ending: 'forgotten' | 'disposed') => {
       const host = t.device.allocHostSync(4096);
       new Int32Array(host.buffer).fill(77);
-      return t.device.capture(() => void main.copy(y, host), { stream: main }).instantiateSync();
+      const graph = t.device.capture(() => void main.copy(y, host), { stream: main });
+      if (ending === 'disposed') host.dispose();
+      return graph.instantiateSync();
     };
-    const [kept, disposed] = [capture(), capture()];
+    const [forgotten, disposed] = [capture('forgotten'), capture('disposed')];
     await collect();
     const noise = Array.from({ length: 50 }, () => t.device.allocHostSync(4096));
     for (const host of noise) new Int32Array(host.buffer).fill(-1);
-    for (const exec of [kept, disposed, kept]) {
+    for (const exec of [forgotten, disposed, forgotten]) {
       main.fill(y, 0);
       exec.launch(main);
       expect(new Set(await readInts(main, y))).toEqual(new Set([77]));
@@ -134,15 +136,26 @@ onEachBackend((backend) => {
     await collect();
     await stream.synchronize();
     expect([...new Int32Array(host.buffer)]).toEqual([9]);
+    const z = zeros(other, stream, 1);
+    await stream.synchronize();
+    const again = other.device.capture(
+      () => {
+        spin(other, stream, 30);
+        accumulate(other, stream, z, 1, 1);
+        stream.copy(host, z);
+      },
+      { stream },
+    );
     for (let round = 0; round < 5; round += 1) {
-      const again = other.device.capture(() => void spin(other, stream, 30), { stream });
       const running = again.instantiateSync();
       running.launch(stream);
       running.dispose();
-      again.dispose();
     }
+    for (const object of [again, z]) object.dispose();
     await other.runtime.dispose();
     await collect();
+    // What was launched before its runtime ended runs to its end.
+    await expect.poll(() => [...new Int32Array(host.buffer)], { timeout: 5000 }).toEqual([5]);
   });
 
   test('#37: memory allocated after a capture is not that of its intermediates', async () => {

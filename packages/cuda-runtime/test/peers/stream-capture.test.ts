@@ -111,6 +111,7 @@ onEachBackend((backend) => {
       Array(3).fill('none'),
     );
     await collectUntil(() => t.runtime.stats().live['graph'] === 0);
+    expect(t.runtime.stats().live['graph']).toBe(0);
     launchEmpty(t, side);
     await side.synchronize();
   });

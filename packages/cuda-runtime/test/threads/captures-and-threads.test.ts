@@ -45,14 +45,16 @@ onEachBackend((backend) => {
   });
 
   test('#17, CT02: a device synchronise elsewhere is refused, and the capture is good', async () => {
+    const y = zeros(t, stream, 1);
     for (const mode of ['thread_local', 'global', 'relaxed'] as const) {
       stream.beginCapture({ mode });
-      accumulate(t, stream, zeros(t, stream, 1));
+      accumulate(t, stream, y);
       const { number, result } = await other.call('deviceSynchronize');
       expect([number, result]).toEqual([900, 'CRT_CAPTURE_UNSUPPORTED']);
       expect(stream.captureStatus).toBe('active');
       stream.endCapture().instantiateSync().launch(stream).dispose();
     }
+    expect(await readInts(stream, y)).toEqual([3]);
     await other.get('deviceSynchronize');
   });
 
