@@ -116,6 +116,8 @@ async function callEverything(
   calls.of('copy', () => stream.copy(y, host, 64));
   calls.of('fill', () => stream.fill(y, 0));
   calls.of('write', () => stream.write(y, new Int32Array(16)));
+  const count = t.module.callback('test_host_count', { calls: host, microseconds: 0n, step: 1 });
+  calls.of('host', () => stream.host(count));
   const read = calls.of('read', () => stream.read(y, new Int32Array(16)));
   using exec = await calls.of('instantiate', () => graph.instantiate());
   calls.of('exec.launch', () => exec.launch(stream).launch(stream));
@@ -144,6 +146,8 @@ async function callEverything(
   calls.of('stats', () => runtime.stats());
   const large = calls.of('alloc', () => device.alloc(1 << 20, { stream }));
   calls.of('buffer.dispose', () => large.dispose());
+  calls.of('freeBytes', () => device.freeBytes);
+  captureAndBuild(t, stream, calls);
   const brief = calls.of('createStream', () => device.createStream({ priority: -1 }));
   calls.of('stream.dispose', () => brief.dispose());
   calls.of('end with work pending', () => endWithWorkPending(runtime));
@@ -157,6 +161,39 @@ async function callEverything(
   await calls.of('probe', () => probe());
   calls.of('tensor.dispose', () => y.dispose());
   await Promise.all(waits);
+}
+
+/** Captures, builds and changes graphs whose executable runs behind the kernel. */
+function captureAndBuild(t: TestRuntime, stream: Stream, calls: CallTimes): void {
+  const { device, kernels } = t;
+  const [y, z] = [zeros(t, stream, 16), zeros(t, stream, 16)];
+  const one = { grid: [1], block: [16] } as const;
+  const params = { y, count: 16, factor: 1, x: 1 };
+  const captured = calls.of('capture', () => {
+    const record = () => void stream.fill(y, 0).copy(z, y).wait(stream.record());
+    return device.capture(record, { stream });
+  });
+  const graph = calls.of('createGraph', () => device.createGraph());
+  const [node, fill] = calls.of('add nodes', () => {
+    const first = graph.addKernel(kernels.accumulate, one, params);
+    graph.addEmpty([graph.addNotify(() => undefined, [first])]);
+    graph.addChild(captured, [first]);
+    return [first, graph.addFill(y, 0)] as const;
+  });
+  calls.of('clone', () => graph.clone().dispose());
+  // `instantiateSync` may take long and says so; it does not wait for the device either.
+  const exec = calls.of('instantiateSync', () => graph.instantiateSync());
+  calls.of('upload', () => exec.upload(stream));
+  calls.of('launch what was built', () => exec.launch(stream));
+  calls.of('setKernel', () => exec.setKernel(node, kernels.accumulate, one, { ...params, x: 2 }));
+  calls.of('setFill', () => exec.setFill(fill, y, 1));
+  calls.of('setEnabled', () => exec.setEnabled(node, false));
+  calls.of('update', () => exec.update(graph));
+  calls.of('launch what was changed', () => exec.launch(stream));
+  calls.of('pictures', () => [graph.toDot(), graph.toSvg(), graph.toJSON()]);
+  calls.of('dispose graphs', () => {
+    for (const object of [captured, graph, exec, y, z]) object.dispose();
+  });
 }
 
 function endWithWorkPending(runtime: Runtime): void {
