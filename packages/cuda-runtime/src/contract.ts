@@ -103,7 +103,7 @@ export interface Module {
   readonly manifest: string;
   /** Names in the manifest. */
   readonly kernels: readonly string[];
-  /** The same object for the same name. @throws KernelImageError `CRT_NO_SYMBOL` */
+  /** One object a name. @throws KernelImageError `CRT_NO_SYMBOL`, `CRT_NO_CPU_KERNEL` */
   kernel(name: string): Kernel;
   /** A host function with its arguments. @throws KernelImageError `CRT_NO_SYMBOL`, ArgumentError */
   callback(name: string, params: CallbackParams): NativeCallback;

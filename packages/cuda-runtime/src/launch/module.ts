@@ -119,7 +119,7 @@ export class NativeModule implements Module {
   #noKernel(name: string, isListed: boolean): KernelImageError {
     const { backend } = this.runtime;
     return new KernelImageError({
-      code: 'CRT_NO_SYMBOL',
+      code: isListed && backend === 'cpu' ? 'CRT_NO_CPU_KERNEL' : 'CRT_NO_SYMBOL',
       api: 'module.kernel',
       backend,
       detail: isListed

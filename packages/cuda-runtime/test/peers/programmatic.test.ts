@@ -43,4 +43,13 @@ test('#55: a kernel that only claims to wait is found when it runs', async () =>
   stream.launch(t.kernels.pdl_no_wait, serialized, params);
   await expect(stream.synchronize()).rejects.toMatchObject({ code: 'CRT_PDL_NO_WAIT' });
   await t.runtime.dispose();
+  const counting = await openTestRuntime();
+  const other = counting.device.createStream();
+  const [a, b] = [zeros(counting, other, 1), zeros(counting, other, 1)];
+  const { pdl_first, pdl_no_wait } = counting.kernels;
+  other.launch(pdl_first, config, { ...params, x: null, y: a });
+  other.launch(pdl_no_wait, serialized, { ...params, x: a, y: b });
+  await other.synchronize();
+  expect(counting.runtime.stats().kernelsWithoutWait).toBe(1);
+  await counting.runtime.dispose();
 });
