@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const folder = fileURLToPath(new URL('..', import.meta.url));
+const folder = fileURLToPath(new URL('../..', import.meta.url));
 // Variables, the type of a warning, and what a report says instead of throwing.
 const notErrors = /^CRT_(CUDA|CUDA_ROOT|WARN_LEAKS|LEAK|INTERNAL)$/;
 
