@@ -15,6 +15,7 @@ export interface BundledPackage {
 export const buildingTests: readonly string[] = [
   'packages/cuda-runtime/test/native-core.test.ts',
   'packages/cuda-runtime/test/misuse/broken-nvcc.test.ts',
+  'packages/cuda-runtime/test/misuse/listed-errors.test.ts',
   'packages/cuda-runtime/test/cli/commands.test.ts',
   'packages/cuda-runtime/test/cli/manifest-bounds.test.ts',
   'packages/cuda-runtime/test/cli/packed-build.test.ts',
