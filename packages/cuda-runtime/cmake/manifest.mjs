@@ -27,6 +27,7 @@ const scalars = {
   uint64_t: { type: 'u64', size: 8 },
   float: { type: 'f32', size: 4 },
   double: { type: 'f64', size: 8 },
+  bool: { type: 'bool', size: 1 },
 };
 const dtypes = ['f32', 'bf16', 'f16', 'e4m3', 'e8m0', 'i32', 'i64', 'u8'];
 const kernelPattern = /^\s*\/\*\s*(kernel|host)\b(.*?)(\*\/)?\s*$/;

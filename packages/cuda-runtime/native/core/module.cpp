@@ -15,6 +15,11 @@ uint8_t access_mode(const std::string& text) {
   return text == "rw" ? kReadWrite : 0;
 }
 
+uint32_t bytes_of(const std::string& type) {
+  if (type == "bool") return 1;
+  return type == "i32" || type == "u32" || type == "f32" ? 4 : 8;
+}
+
 Status read_field(const std::string& kernel, const JsonValue& json, ParameterField& field) {
   field.name = json["name"].text();
   field.offset = static_cast<uint32_t>(json["offset"].number_or(0));
@@ -43,7 +48,7 @@ Status read_layout(const JsonValue& json, KernelLayout& layout) {
     ParameterField field;
     Status status = read_field(layout.name, item, field);
     if (!status.ok()) return status;
-    if (field.offset + (field.is_buffer ? sizeof(void*) : 4) > layout.bytes) {
+    if (field.offset + bytes_of(field.type) > layout.bytes) {
       return Status::error("CRT_PARAMS_LAYOUT", 0,
                            "kernel " + layout.name + ": field " + field.name + " at offset " +
                                std::to_string(field.offset) + " does not fit into " +

@@ -17,6 +17,7 @@ const scalarBytes: Readonly<Record<string, number>> = {
   u64: 8,
   f32: 4,
   f64: 8,
+  bool: 1,
 };
 
 /**

@@ -5,6 +5,7 @@ export class CommandBlock {
   readonly floats: Float32Array;
   readonly doubles: Float64Array;
   readonly longs: BigInt64Array;
+  readonly octets: Uint8Array;
   readonly bytes: number;
   /** Grows with each launch that is described here. */
   turn = 0;
@@ -14,6 +15,7 @@ export class CommandBlock {
     this.floats = new Float32Array(memory);
     this.doubles = new Float64Array(memory);
     this.longs = new BigInt64Array(memory);
+    this.octets = new Uint8Array(memory);
     this.bytes = memory.byteLength;
   }
 }

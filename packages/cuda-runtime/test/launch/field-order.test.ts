@@ -34,6 +34,30 @@ onEachBackend((backend) => {
     expect(await readInts(s, y)).toEqual(Array(4).fill(10 * 39 + 23));
   });
 
+  test('a bool is one byte of the struct, next to others', async () => {
+    const choose = t.module.kernel('test_choose');
+    expect(choose.params).toMatchObject({ bytes: 24 });
+    expect(choose.params.fields.map(({ type, offset }) => [type, offset])).toEqual([
+      ['buf', 0],
+      ['bool', 8],
+      ['i32', 12],
+      ['i32', 16],
+      ['bool', 20],
+    ]);
+    const results: number[] = [];
+    for (const first of [true, false]) {
+      for (const negate of [true, false]) {
+        const params = { y: y.slice(0, 0, 1), negate, a: 7, b: -1, first };
+        s.launch(choose, { grid: [1], block: [1] }, params);
+        results.push((await readInts(s, y))[0] ?? 0);
+      }
+    }
+    expect(results).toEqual([-7, 7, 1, -1]);
+    const params = { y: y.slice(0, 0, 1), negate: 1, a: 0, b: 0, first: true };
+    const launch = () => s.launch(choose, { grid: [1], block: [1] }, params);
+    expect(launch).toThrow('`negate` is 1, expected a bool');
+  });
+
   test('null, a tensor and a buffer take turns in one field', async () => {
     const a = Tensor.allocate(t.device, [4], 'f32', { stream: s });
     const out = Tensor.allocate(t.device, [4], 'f32', { stream: s });

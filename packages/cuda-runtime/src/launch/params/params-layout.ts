@@ -1,7 +1,7 @@
 import type { DType } from '../../dtype.js';
 
-/** C type of a field: `buf` is a pointer into device memory. */
-export type ParamType = 'buf' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64';
+/** C type of a field: `buf` is a pointer into device memory, `bool` one byte that is 0 or 1. */
+export type ParamType = 'buf' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64' | 'bool';
 
 /** One field of a kernel's parameter struct, as its manifest lists it. */
 export interface ParamField {

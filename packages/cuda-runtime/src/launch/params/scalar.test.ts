@@ -10,6 +10,8 @@ const view = new DataView(memory);
 test.each<[ParamType, number | bigint | boolean, () => unknown]>([
   ['i32', -5, () => view.getInt32(8, true)],
   ['i32', true, () => view.getInt32(8, true) === 1 && true],
+  ['bool', true, () => view.getUint8(8) === 1],
+  ['bool', false, () => view.getUint8(8) !== 0],
   ['u32', 4_294_967_295, () => view.getUint32(8, true)],
   ['f32', 0.5, () => view.getFloat32(8, true)],
   ['f32', Number.POSITIVE_INFINITY, () => view.getFloat32(8, true)],
@@ -29,6 +31,8 @@ test.each<[ParamType, number | bigint | null]>([
   ['i32', 1n],
   ['i32', Number.NaN],
   ['u32', -1],
+  ['bool', 1],
+  ['bool', null],
   ['f32', 1n],
   ['f64', null],
   ['i64', 2n ** 63n],

@@ -14,6 +14,11 @@ export function writeScalar(
   type: ParamType,
   given: ParamValue | undefined,
 ): boolean {
+  if (type === 'bool') {
+    if (typeof given !== 'boolean') return false;
+    block.octets[byte] = Number(given);
+    return true;
+  }
   const value = typeof given === 'boolean' ? Number(given) : given;
   switch (type) {
     case 'i32':

@@ -1,6 +1,7 @@
 // The element-wise test kernels on CUDA: one thread an element, grid-stride.
 #include "test_kernels/accumulate.h"
 #include "test_kernels/add.h"
+#include "test_kernels/choose.h"
 #include "test_kernels/empty.h"
 #include "test_kernels/fill.h"
 #include "test_kernels/parallel.h"
@@ -38,6 +39,11 @@ extern "C" __global__ void test_parallel(__grid_constant__ const ParallelParams 
     squares[threadIdx.x] = i * i;
     p.y[i] = squares[threadIdx.x];
   }
+}
+
+extern "C" __global__ void test_choose(__grid_constant__ const ChooseParams p) {
+  const int32_t chosen = p.first ? p.a : p.b;
+  *p.y = p.negate ? -chosen : chosen;
 }
 
 extern "C" __global__ void test_empty(__grid_constant__ const EmptyParams) {}

@@ -1,0 +1,17 @@
+/* y = (first ? a : b), negated if asked for. */
+#ifndef TEST_KERNELS_CHOOSE_H
+#define TEST_KERNELS_CHOOSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* kernel test_choose ChooseParams block=1 */
+typedef struct ChooseParams {
+  int32_t* y;  /* w i32 [1] */
+  bool negate; /* y = -y at last */
+  int32_t a;   /* taken if `first` */
+  int32_t b;   /* taken if not */
+  bool first;  /* a or b; the last byte that counts, before the padding */
+} ChooseParams;
+
+#endif
