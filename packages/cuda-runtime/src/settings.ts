@@ -6,7 +6,7 @@ export interface Settings {
   readonly cpuLevel: string | undefined;
   /** `CUDA_RUNTIME_CPU_THREADS`: threads of a kernel's parallel loops; none = all cores. */
   readonly cpuThreads: number | undefined;
-  /** `CRT_WARN_LEAKS=1`: a process warning for each object that was collected undisposed. */
+  /** `CRT_WARN_LEAKS=1`: a warning for each object collected undisposed; places of disposals. */
   readonly warnLeaks: boolean;
 }
 

@@ -2,6 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   CudaRuntimeError,
+  type DeviceBuffer,
+  DisposedError,
   type OpenOptions,
   OutOfMemoryError,
   open,
@@ -152,7 +154,29 @@ describe('CRT_WARN_LEAKS', () => {
     delete process.env['CRT_WARN_LEAKS'];
     expect(warnings.map(String).join()).toMatch(/buffer forgotten .*undisposed/);
   });
+
+  test('a use after dispose tells where that was; without it, it does not', async () => {
+    const causeOf = async (isOn: boolean) => {
+      if (isOn) process.env['CRT_WARN_LEAKS'] = '1';
+      const runtime = await open({ backend: 'cpu', isolated: true });
+      opened.push(runtime);
+      delete process.env['CRT_WARN_LEAKS'];
+      const buffer = runtime.device().alloc(4);
+      giveBack(buffer);
+      try {
+        runtime.currentStream().fill(buffer, 0);
+      } catch (error) {
+        return DisposedError.isInstance(error) ? error.cause : error;
+      }
+    };
+    expect(await causeOf(true)).toMatchObject({ stack: expect.stringMatching(/giveBack/) });
+    expect(await causeOf(false)).toBe(undefined);
+  });
 });
+
+function giveBack(buffer: DeviceBuffer): void {
+  buffer.dispose();
+}
 
 function forget(runtime: Runtime): void {
   for (let index = 0; index < 2; index += 1) {

@@ -22,7 +22,10 @@ export interface RecordTerms {
 
 let warnLeaks = false;
 
-/** Whether objects collected without `dispose` are reported (`CRT_WARN_LEAKS=1`). */
+/**
+ * Whether objects collected without `dispose` are reported, and a use after `dispose` says where that
+ * was (`CRT_WARN_LEAKS=1`).
+ */
 export function setLeakWarnings(on: boolean): void {
   warnLeaks = on;
 }
@@ -61,6 +64,7 @@ export class NativeRecord {
   #handle: Handle;
   readonly #what: string;
   readonly #isRuntime: boolean;
+  #disposedAt: Error | undefined;
 
   constructor(holder: object, handle: Handle, what: string, terms: RecordTerms = {}) {
     const { isUsers = true, isRuntime = false } = terms;
@@ -91,6 +95,7 @@ export class NativeRecord {
     const handle = this.#handle;
     if (handle === 0) return;
     this.#handle = 0;
+    if (warnLeaks) this.#disposedAt = new Error(`${this.#what} was disposed here`);
     forgotten.unregister(this);
     try {
       const { binding } = environment();
@@ -106,6 +111,7 @@ export class NativeRecord {
       api,
       detail: `${this.#what} is disposed`,
       hint: 'Dispose it after its last use; work that was already submitted is not affected',
+      ...(this.#disposedAt ? { cause: this.#disposedAt } : {}),
     });
   }
 }

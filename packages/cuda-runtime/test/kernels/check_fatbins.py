@@ -11,7 +11,7 @@ import random
 import struct
 import sys
 
-FORMATS = {"buf": "Q", "i32": "i", "u32": "I", "i64": "q", "u64": "Q", "f32": "f", "f64": "d"}
+FORMATS = {"buf": "Q", "i32": "i", "u32": "I", "i64": "q", "u64": "Q", "f32": "f", "f64": "d", "bool": "?"}
 SIZES = [0, 1, 3, 255, 256, 257, 100_003]
 
 
