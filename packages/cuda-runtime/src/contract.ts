@@ -40,7 +40,7 @@ export interface DeviceBuffer extends Disposable {
   use(api: string): NativeHandle;
 }
 
-/** A view of device memory; views share the buffer, and the tensor that allocated it disposes it. */
+/** A view of device memory. Views share the buffer; the tensor that allocated it disposes it. */
 export interface Tensor extends Disposable {
   readonly buffer: DeviceBuffer;
   readonly device: Device;
@@ -84,7 +84,7 @@ export interface Kernel {
   readonly name: string;
   readonly params: ParamsLayout;
   readonly attributes: KernelAttributes;
-  /** Registers and memory of the code on this device; undefined on the CPU, where it is a function. */
+  /** Registers and memory of the code on this device; undefined on the CPU: a function. */
   readonly code: KernelCode | undefined;
   /**
    * Blocks of `block` threads with `sharedBytes` of dynamic shared memory (default 0) that one
@@ -92,7 +92,7 @@ export interface Kernel {
    * @throws LaunchConfigError if no device could run such a block
    */
   occupancy(block: number, sharedBytes?: number): number;
-  /** @internal Describes a launch in the command block for the call `api`, default `stream.launch`. */
+  /** @internal Describes a launch in the command block for `api`, default `stream.launch`. */
   encode(device: Device, config: LaunchConfig, params: KernelParams, api?: string): NativeHandle;
 }
 
@@ -151,15 +151,15 @@ export interface Stream extends TensorAllocator, Disposable {
   synchronizeSync(options?: { readonly timeoutMs?: number }): void;
   /** Operations submitted and not complete. */
   readonly pending: number;
-  /** Resolves when fewer than `below` operations are pending; default two thirds of `maxPending`. */
+  /** Resolves when fewer than `below` are pending; default two thirds of `maxPending`. */
   ready(below?: number): Promise<void>;
   readonly captureStatus: 'none' | 'active' | 'invalidated';
   readonly captureId: bigint | undefined;
   /** Ids of the nodes that the next one will depend on; undefined when not capturing (CB22). */
   readonly captureDependencies: readonly number[] | undefined;
   /**
-   * Replaces what the next node depends on, or adds to it (CB23, CB24). Nodes that were cut off need no
-   * join. @throws CaptureError when not capturing, ArgumentError
+   * Replaces what the next node depends on, or adds to it (CB23, CB24). Nodes that were cut off
+   * need no join. @throws CaptureError when not capturing, ArgumentError
    */
   setCaptureDependencies(nodes: readonly number[], how?: 'replace' | 'add'): void;
   /** Operations from now on become nodes of a graph; prefer `device.capture`. */
@@ -205,7 +205,7 @@ export interface Device {
    * @throws CaptureError, and whatever `record` threw
    */
   capture(record: (stream: Stream) => void, options?: CaptureOptions & OnStream): Graph;
-  /** Resolves when all that any thread submitted so far is over (docs/threads.md). @throws CaptureError */
+  /** Resolves when all that any thread submitted is over (docs/threads.md). @throws CaptureError */
   synchronize(options?: { readonly signal?: AbortSignal }): Promise<void>;
   /** The same, blocking this thread; refused during any capture of the runtime, as in CUDA. */
   synchronizeSync(): void;
@@ -216,15 +216,15 @@ export interface CaptureOptions {
   /** Default `thread_local`: only this thread's calls are restricted. */
   readonly mode?: CaptureMode;
   /**
-   * Adds the nodes to a graph that is there, the first ones behind `after`. If such a capture fails, the
-   * graph is gone (CB21).
+   * Adds the nodes to a graph that is there, the first ones behind `after`. If such a capture
+   * fails, the graph is gone (CB21).
    */
   readonly into?: { readonly graph: Graph; readonly after?: readonly GraphNode[] };
 }
 
 /**
- * A graph of operations, captured or built node by node. Retains the memory, kernels and events that its
- * nodes use. `after` names the nodes that a new one depends on; none twice.
+ * A graph of operations, captured or built node by node. Retains the memory, kernels and events
+ * that its nodes use. `after` names the nodes that a new one depends on; none twice.
  */
 export interface Graph extends Disposable {
   readonly device: Device;
@@ -288,7 +288,7 @@ export interface Graph extends Disposable {
     label?: string,
   ): { readonly node: GraphNode; readonly buffer: DeviceBuffer };
   addFree(buffer: DeviceBuffer, after?: readonly GraphNode[]): GraphNode;
-  /** @throws ArgumentError for a cycle, a second edge, a node of another graph, a port that does not fit */
+  /** @throws ArgumentError for a cycle, a second edge, a foreign node, a port that does not fit */
   addDependency(from: GraphNode, to: GraphNode, options?: EdgeOptions): void;
   /** @throws GraphLifetimeError with memory nodes or conditions */
   clone(): Graph;

@@ -29,7 +29,8 @@ let hasWarned = false;
 let isolatedCount = 0;
 
 /**
- * Opens a backend. The same options give the same runtime on the same thread, with its count raised;
+ * Opens a backend. The same options give the same runtime on the same thread, with its count
+ * raised;
  * `dispose` as often as opened.
  * @throws ArgumentError for other options than the open runtime has, BackendUnavailableError
  */

@@ -14,7 +14,10 @@ export function parseRaces(text: string): readonly Race[] {
   });
 }
 
-/** Behind a wait, which may last longer than the runtime: then there is nobody to ask. @throws RaceError */
+/**
+ * Behind a wait, which may last longer than the runtime: then there is nobody to ask.
+ * @throws RaceError
+ */
 export function checkRacesBehind(runtime: Runtime): void {
   try {
     runtime.checkRaces();

@@ -7,8 +7,8 @@ export function streamColour(index: number): string {
 }
 
 /**
- * Text that any XML document and any terminal can hold: control characters are shown by their picture
- * (U+2400 …), halves of characters and what Unicode gives no meaning by U+FFFD.
+ * Text that any XML document and any terminal can hold: control characters are shown by their
+ * picture (U+2400 …), halves of characters and what Unicode gives no meaning by U+FFFD.
  */
 export function printable(text: string): string {
   return text

@@ -48,7 +48,9 @@ export function buildCommand({ options, verbose }: BuildLine): number {
   return 0;
 }
 
-/** In CMakeLists.txt an environment variable wins over an option; on this command line it must not. */
+/**
+ * In CMakeLists.txt an environment variable wins over an option; on this command line it must not.
+ */
 function buildVariables(options: Readonly<Record<string, string>>): Variables {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !(name in options)));
 }

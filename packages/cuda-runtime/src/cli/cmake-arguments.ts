@@ -49,7 +49,9 @@ function headerFolders(root: string): readonly string[] {
   return [folderOf('node-addon-api'), join(folderOf('node-api-headers'), 'include')];
 }
 
-/** Some systems have the static C++ library in a package of its own; here the shared one will do. */
+/**
+ * Some systems have the static C++ library in a package of its own; here the shared one will do.
+ */
 function hasStaticLibrary(tools: readonly BuildTool[], variables: Variables): boolean {
   const compiler = tools.find(({ name }) => name === 'compiler')?.path;
   if (compiler === undefined) return false;

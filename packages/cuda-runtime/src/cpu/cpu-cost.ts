@@ -5,7 +5,9 @@ import { checkObject, checkOptions, type OptionNames } from '../arguments/option
 export interface OperationCost {
   /** Microseconds; default 0. */
   readonly us?: number;
-  /** Bytes a microsecond, of all that the operation reads and writes; default: bytes cost nothing. */
+  /**
+   * Bytes a microsecond, of all that the operation reads and writes; default: bytes cost nothing.
+   */
   readonly bytesPerUs?: number;
 }
 

@@ -2,8 +2,8 @@ import { type CodedFacts, CudaRuntimeError } from './cuda-runtime-error.js';
 import { hasMarker } from './marker.js';
 
 /**
- * An object was used after its dispose, directly or through a view. With `CRT_WARN_LEAKS=1` the stack of
- * its `cause` shows where it was disposed.
+ * An object was used after its dispose, directly or through a view. With `CRT_WARN_LEAKS=1` the
+ * stack of its `cause` shows where it was disposed.
  */
 export class DisposedError extends CudaRuntimeError {
   constructor(facts: CodedFacts) {

@@ -15,7 +15,10 @@ interface FileFacts extends CodedFacts {
 export class FileError extends CudaRuntimeError {
   /** Path as it was given. */
   readonly file: string;
-  /** The first byte that is not there, or the one that cannot be read; undefined for `CRT_FILE_OPEN`. */
+  /**
+   * The first byte that is not there, or the one that cannot be read; undefined for
+   * `CRT_FILE_OPEN`.
+   */
   readonly byte: number | undefined;
   /** The system's name for the error, e.g. `ENOENT`, where it gave one. */
   readonly errno: string | undefined;

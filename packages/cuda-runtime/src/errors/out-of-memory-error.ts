@@ -17,13 +17,15 @@ interface MemoryFacts extends CodedFacts {
 }
 
 /**
- * Device or pinned memory is exhausted; not sticky, the runtime goes on. The sizes are undefined where
- * no allocation of a buffer failed, but the process had no memory for something else.
+ * Device or pinned memory is exhausted; not sticky, the runtime goes on. The sizes are undefined
+ * where no allocation of a buffer failed, but the process had no memory for something else.
  */
 export class OutOfMemoryError extends CudaRuntimeError {
   /** Bytes asked for. */
   readonly requestedBytes: number | undefined;
-  /** Bytes that the device or the host still has outside of the pool; on the CPU below the limit. */
+  /**
+   * Bytes that the device or the host still has outside of the pool; on the CPU below the limit.
+   */
   readonly freeBytes: number | undefined;
   /** Bytes that the memory pool has taken from the system, used or kept. */
   readonly reservedBytes: number | undefined;

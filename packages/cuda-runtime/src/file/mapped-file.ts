@@ -81,10 +81,10 @@ export class MappedFile implements Disposable {
   }
 
   /**
-   * Fills `destination` with the bytes from `offset` on. The kernel copies, on another thread. A host
-   * buffer, or a view of one's memory, is written to directly; other memory could be transferred
-   * away meanwhile, so its bytes pass through a buffer of at most 8 MiB and cost one copy more on
-   * this thread.
+   * Fills `destination` with the bytes from `offset` on. The kernel copies, on another thread. A
+   * host buffer, or a view of one's memory, is written to directly; other memory could be
+   * transferred away meanwhile, so its bytes pass through a buffer of at most 8 MiB and cost one
+   * copy more on this thread.
    *
    * @param offset first byte of the file; `offset` + size of `destination` must lie in `bytes`
    * @throws FileError `CRT_FILE_CUT`, `CRT_FILE_READ` with file and byte; `destination` is then

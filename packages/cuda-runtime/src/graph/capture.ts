@@ -5,8 +5,8 @@ import { beginCapture, endCapture } from '../stream/capture-state.js';
 import { hostRange } from '../trace/host-ranges.js';
 
 /**
- * `device.capture`: runs `record` while `stream` captures. However it ends, the capture is over, the
- * current stream and the capture-mode count are as before, and the first error is thrown.
+ * `device.capture`: runs `record` while `stream` captures. However it ends, the capture is over,
+ * the current stream and the capture-mode count are as before, and the first error is thrown.
  */
 export function captureGraph(
   stream: Stream,

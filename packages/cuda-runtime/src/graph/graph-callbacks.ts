@@ -11,8 +11,8 @@ export interface GraphCallback {
 }
 
 /**
- * Keeps the callbacks of a graph's `notify` nodes. The graph, its executables and launches in flight
- * hold it; when the last one is gone, the callbacks are forgotten.
+ * Keeps the callbacks of a graph's `notify` nodes. The graph, its executables and launches in
+ * flight hold it; when the last one is gone, the callbacks are forgotten.
  */
 export class GraphCallbacks {
   /** Held, not read. */

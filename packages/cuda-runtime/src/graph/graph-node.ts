@@ -13,10 +13,14 @@ export interface GraphAccess {
 export interface GraphNode {
   /** Place in `graph.nodes`. */
   readonly id: number;
-  /** `kernel`, `copy`, `fill`, `empty`, `host`, `child`, `conditional`, `alloc`, `event-record`, … */
+  /**
+   * `kernel`, `copy`, `fill`, `empty`, `host`, `child`, `conditional`, `alloc`, `event-record`, …
+   */
   readonly kind: string;
   readonly label: string;
-  /** `name#id` of the stream that it was captured on, else empty; the driver forgets it, we keep it. */
+  /**
+   * `name#id` of the stream that it was captured on, else empty; the driver forgets it, we keep it.
+   */
   readonly stream: string;
   /** Kernels only: blocks and threads of a block in x, y, z. */
   readonly grid?: readonly number[];
@@ -33,7 +37,10 @@ export interface GraphNode {
 
 /** When an edge lets `to` start. */
 export interface EdgeOptions {
-  /** `full`: `from` is over; `programmatic`: it triggered, and `to` waits on the device for the rest. */
+  /**
+   * `full`: `from` is over; `programmatic`: it triggered, and `to` waits on the device for the
+   * rest.
+   */
   readonly type?: 'full' | 'programmatic';
   /** `launch`: all blocks of `from` have started. Default: the one of the type. */
   readonly port?: 'completion' | 'programmatic' | 'launch';

@@ -1,7 +1,7 @@
 /**
- * JavaScript objects that a graph keeps: what the user gave to `retain`, and the callbacks of `notify`
- * nodes. Executables keep what was there when they were made, launches in flight what their executable
- * has.
+ * JavaScript objects that a graph keeps: what the user gave to `retain`, and the callbacks of
+ * `notify` nodes. Executables keep what was there when they were made, launches in flight what
+ * their executable has.
  */
 export class HeldObjects {
   readonly #objects: object[] = [];
@@ -18,8 +18,8 @@ export class HeldObjects {
 
   /** Takes over what another graph keeps. */
   take(other: HeldObjects): void {
-    // One by one: as arguments of one call, 100,000 objects overflow the stack. A copy, since the other
-    // may be this one.
+    // One by one: as arguments of one call, 100,000 objects overflow the stack. A copy, since the
+    // other may be this one.
     for (const object of other.#objects.slice()) this.#objects.push(object);
   }
 

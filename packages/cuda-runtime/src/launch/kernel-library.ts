@@ -9,7 +9,9 @@ export interface KernelLibraryOptions {
   readonly package: string;
   /** `import.meta.url` of the package: the search for its artefacts starts there. */
   readonly from: string;
-  /** Makes the package's own error for a kernel asked for too early; it names the loader to await. */
+  /**
+   * Makes the package's own error for a kernel asked for too early; it names the loader to await.
+   */
   readonly notLoaded: (kernel: string) => Error;
 }
 

@@ -11,7 +11,9 @@ export interface LaunchConfig {
   readonly grid: Dim3;
   /** Threads of a block. */
   readonly block: Dim3;
-  /** Dynamic shared memory in bytes, default 0; at most what the static one of the kernel leaves. */
+  /**
+   * Dynamic shared memory in bytes, default 0; at most what the static one of the kernel leaves.
+   */
   readonly sharedBytes?: number;
   /** Blocks of a cluster, at most 8; divides the grid. */
   readonly cluster?: Dim3;
@@ -27,13 +29,14 @@ export interface LaunchConfig {
   /** Programmatic dependent launch. */
   readonly programmatic?: {
     /**
-     * May start before its predecessor in the stream ends; the kernel waits itself. In a capture so may a
-     * kernel behind a fork or a join, if it follows nothing but kernels.
+     * May start before its predecessor in the stream ends; the kernel waits itself. In a capture so
+     * may a kernel behind a fork or a join, if it follows nothing but kernels.
      */
     readonly serialize?: boolean;
     /**
-     * Recorded when all blocks have triggered or ended, so that a kernel on another stream may start
-     * then: it must wait on the device. Without timing. On the CPU, outside graphs, when the kernel ends.
+     * Recorded when all blocks have triggered or ended, so that a kernel on another stream may
+     * start then: it must wait on the device. Without timing. On the CPU, outside graphs, when the
+     * kernel ends.
      */
     readonly event?: Event;
     /** Records `event` when the blocks begin instead. */

@@ -2,8 +2,8 @@ import type { HostBuffer } from '../memory/host-buffer.js';
 import type { Handle } from '../native/binding.js';
 
 /**
- * A native function of a kernel package with its arguments, for `stream.host` and `graph.addHost`. It
- * runs on the one callback thread of the device, may not use the runtime, and should be short.
+ * A native function of a kernel package with its arguments, for `stream.host` and `graph.addHost`.
+ * It runs on the one callback thread of the device, may not use the runtime, and should be short.
  */
 export interface NativeCallback {
   readonly name: string;

@@ -1,7 +1,9 @@
 import { NotOwnerError } from '../errors/not-owner-error.js';
 import { NativeBuffer } from './buffer.js';
 
-/** Memory that a graph allocates. Disposing it outside is its free, unless a node does that (CM06). */
+/**
+ * Memory that a graph allocates. Disposing it outside is its free, unless a node does that (CM06).
+ */
 export class GraphBuffer extends NativeBuffer {
   /** @internal A node of a graph frees it. */
   isFreedByGraph = false;

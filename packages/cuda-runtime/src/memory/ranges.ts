@@ -17,7 +17,10 @@ export interface FillRange {
   readonly bytes: number;
 }
 
-/** A copy of `bytes`, without them of all: then both sides must be equally large. @throws ArgumentError */
+/**
+ * A copy of `bytes`, without them of all: then both sides must be equally large.
+ * @throws ArgumentError
+ */
 export function copyRange(
   api: string,
   device: Device,

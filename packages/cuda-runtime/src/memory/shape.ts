@@ -16,7 +16,9 @@ export function contiguousStrides(shape: readonly number[]): readonly number[] {
   return strides;
 }
 
-/** Replaces one −1 by what is left of `elements`; undefined if the shape cannot hold exactly them. */
+/**
+ * Replaces one −1 by what is left of `elements`; undefined if the shape cannot hold exactly them.
+ */
 export function resolveShape(
   shape: readonly number[],
   elements: number,
@@ -31,8 +33,8 @@ export function resolveShape(
 }
 
 /**
- * Whether every stride and byte count of such a tensor is an exact number. An empty one counts without
- * its zeros: its strides are numbers, too.
+ * Whether every stride and byte count of such a tensor is an exact number. An empty one counts
+ * without its zeros: its strides are numbers, too.
  */
 export function isCountable(shape: readonly number[], elementBytes: number): boolean {
   let bytes = elementBytes;

@@ -18,7 +18,7 @@ export interface NativeFault {
   readonly code: string;
   /** The public call that failed, e.g. `stream.launch`. */
   readonly api: string;
-  /** CUDA's number for the error, also on the CPU backend where a CUDA call would give one; else 0. */
+  /** CUDA's number for the error, also on the CPU backend where CUDA would give one; else 0. */
   readonly number: number;
   /** What happened, in plain words, without code or API name. */
   readonly detail: string;
@@ -48,14 +48,14 @@ export type NativeCaptureStatus = 0 | 1 | 2;
 
 /**
  * The command block: one ArrayBuffer per environment, written by TypeScript, read by `launch`.
- * Little-endian 32-bit words:
- * 0–2 grid, 3–5 block, 6 shared bytes, 7 flags (1 = programmatic serialize, 2 = cooperative,
- * 4 = cluster given, 8 = priority given, 16 = event at block start, 32 = non-portable cluster), 8–10 cluster, 11 priority, 12 buffer count, 13 bytes of the
- * parameter block, 14 handle of the event that is recorded at the trigger, 15 of the one when all
- * blocks have begun (0 = none), 16 handle of the stream and 17 of the kernel (`launch` alone reads them); from word 18 six words
- * a buffer or condition argument (handle or 0 = none, field index, byte offset and extent in bytes as doubles: the range that
- * the tensor spans, for checks and the race checker);
- * then, 8-byte aligned, the parameter block with zeros where pointers go.
+ * Little-endian 32-bit words: 0–2 grid, 3–5 block, 6 shared bytes, 7 flags (1 = programmatic
+ * serialize, 2 = cooperative, 4 = cluster given, 8 = priority given, 16 = event at block start, 32
+ * = non-portable cluster), 8–10 cluster, 11 priority, 12 buffer count, 13 bytes of the parameter
+ * block, 14 handle of the event that is recorded at the trigger, 15 of the one when all blocks have
+ * begun (0 = none), 16 handle of the stream and 17 of the kernel (`launch` alone reads them); from
+ * word 18 six words a buffer or condition (handle or 0 = none, field index, byte offset and extent
+ * in bytes as doubles: what the tensor spans, for checks); then, 8-byte aligned, the parameter
+ * block with zeros where pointers go.
  */
 export const commandLayout = {
   bytes: 65_536,
@@ -75,7 +75,7 @@ export const commandLayout = {
   bufferWords: 6,
 } as const;
 
-/** A completion posted by a foreign thread: `status` is empty when all went well, else JSON of a `NativeFault`. */
+/** A completion posted by a foreign thread: `status` is empty, else JSON of a `NativeFault`. */
 export type CompletionHandler = (token: number, status: string) => void;
 
 /** The functions of the addon. A failing one throws an Error with the fields of `NativeFault`. */
@@ -84,7 +84,7 @@ export interface NativeBinding {
   buildInfo(): string;
   /** JSON array of backend reports (`BackendReport` of the specification). Blocking. */
   probe(): string;
-  /** On the task thread; posts `token`, then `settleTask` ends it and `takeText` gives the report. */
+  /** On the task thread; posts `token`; then `settleTask` ends it, `takeText` has the report. */
   probeAsync(token: number): void;
   takeText(token: number): string;
   /** Called once per environment; the block and the handler live until the environment ends. */
@@ -92,7 +92,7 @@ export interface NativeBinding {
   /** Keeps the process alive while promises are outstanding. */
   refCompletions(on: boolean): void;
 
-  /** Opens a backend, or raises the count of the open one. `options` is JSON of `NativeOpenOptions`. */
+  /** Opens a backend, or counts the open one. `options` is JSON of `NativeOpenOptions`. */
   openRuntime(backend: string, options: string): Handle;
   /** On the task thread; posts `token`, then `settleTask` gives the runtime. */
   openRuntimeAsync(backend: string, options: string, token: number): void;
@@ -104,14 +104,14 @@ export interface NativeBinding {
   forgetRuntime(runtime: Handle): void;
   /** JSON of the runtime's report: level, threads, schedule, modules. */
   describeRuntime(runtime: Handle): string;
-  /** JSON: live records by kind with label and holder, bytes in use, peak, operations, graph launches. */
+  /** JSON of `RuntimeStats`. */
   stats(runtime: Handle): string;
   /** JSON: name, uuid, sm, limits, priority range of one device. */
   deviceInfo(runtime: Handle, device: number): string;
 
   /** A token by which another environment can have the record, once. */
   exportHandle(record: Handle): string;
-  /** A handle of this environment; `kind` 0 = any. The record must belong to one of the runtimes. */
+  /** A handle of this environment; `kind` 0 = any. Of a record of one of the runtimes. */
   importHandle(token: string, kind: number, runtimes: readonly Handle[]): NativeImport;
   /** Drops this wrapper's reference to any record; never blocks. */
   release(handle: Handle): void;
@@ -180,7 +180,7 @@ export interface NativeBinding {
   /** Posts `token` when the stream reaches this point; does not hold the stream. */
   notify(stream: Handle, token: number): void;
 
-  /** Loads a manifest's artefact for this runtime and checks layouts; `manifest` is JSON text, `directory` absolute. */
+  /** Loads an artefact and checks layouts; `manifest` is JSON text, `directory` absolute. */
   loadModule(runtime: Handle, manifest: string, directory: string): Handle;
   /** On the task thread; posts `token`, then `settleTask` gives the module. */
   loadModuleAsync(runtime: Handle, manifest: string, directory: string, token: number): void;
@@ -190,7 +190,7 @@ export interface NativeBinding {
   kernelCode(kernel: Handle): string;
   /** Blocks of so many threads, with so much dynamic shared memory, that one processor can hold. */
   kernelOccupancy(kernel: Handle, block: number, sharedBytes: number): number;
-  /** Starts the kernel that the command block names and describes. No arguments: each costs a call more. */
+  /** Starts the kernel that the command block describes. No arguments: each costs time. */
   launch(): void;
 
   /** The host function `name` with the arguments in the command block. */

@@ -12,7 +12,10 @@ export interface Environment {
 
 let loaded: Environment | undefined;
 
-/** Loads the addon on first use. @throws BackendUnavailableError with a reason for each candidate */
+/**
+ * Loads the addon on first use.
+ * @throws BackendUnavailableError with a reason for each candidate
+ */
 export function environment(): Environment {
   loaded ??= start(loadBinding());
   return loaded;

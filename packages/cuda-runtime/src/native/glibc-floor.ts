@@ -12,7 +12,8 @@ export function glibcShortfall(floor: string, present: string | undefined): stri
 
 /** This system's glibc, such as `2.36`; `undefined` where there is none. */
 export function glibcVersion(): string | undefined {
-  // Otherwise the report looks up the host names of open connections. Older Node has no such switch.
+  // Otherwise the report looks up the host names of open connections. Older Node has no such
+  // switch.
   const reporter: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
   const before = reporter.excludeNetwork;
   reporter.excludeNetwork = true;

@@ -24,7 +24,8 @@ export interface LoadAttempt {
  * Loads the addon: `CUDA_RUNTIME_BINARY`, else `CUDA_RUNTIME_BUILD_DIR`, the local build, the
  * platform package.
  *
- * @throws BackendUnavailableError NODE_TOO_OLD before any file is loaded, since a binary for a newer
+ * @throws BackendUnavailableError NODE_TOO_OLD before any file is loaded, since a binary for a
+ * newer
  *   Node-API can end the process; NO_ADDON or LIBC with the reason of each candidate
  */
 export function loadBinding(): NativeBinding {

@@ -23,8 +23,8 @@ export interface RecordTerms {
 let warnLeaks = false;
 
 /**
- * Whether objects collected without `dispose` are reported, and a use after `dispose` says where that
- * was (`CRT_WARN_LEAKS=1`).
+ * Whether objects collected without `dispose` are reported, and a use after `dispose` says where
+ * that was (`CRT_WARN_LEAKS=1`).
  */
 export function setLeakWarnings(on: boolean): void {
   warnLeaks = on;

@@ -8,8 +8,8 @@ export interface OperationOptions {
   readonly allocator?: TensorAllocator | undefined;
   /**
    * Launches programmatically the kernels that wait themselves: they may start, and ask for their
-   * weights, before their predecessor in the stream has ended. Needs a GPU of compute capability 9.0, or
-   * the CPU backend. Weights must not be written by that predecessor. Default false.
+   * weights, before their predecessor in the stream has ended. Needs a GPU of compute capability
+   * 9.0, or the CPU backend. Weights must not be written by that predecessor. Default false.
    */
   readonly programmatic?: boolean | undefined;
 }

@@ -10,8 +10,8 @@ export interface TensorRule {
   /** A number per dimension; a name or null stands for any size. Left out: any shape. */
   readonly shape?: readonly (number | string | null)[];
   /**
-   * `contiguous` (default): dense row-major. `rows`: every index of the first dimension is one dense
-   * run; the runs may be apart, as in a view of a fused projection. `any`: not checked.
+   * `contiguous` (default): dense row-major. `rows`: every index of the first dimension is one
+   * dense run; the runs may be apart, as in a view of a fused projection. `any`: not checked.
    */
   readonly layout?: 'contiguous' | 'rows' | 'any';
 }

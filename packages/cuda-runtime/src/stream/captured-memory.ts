@@ -30,7 +30,9 @@ export function free(stream: Stream, memory: Tensor | DeviceBuffer): void {
   else freed.set(id, [buffer]);
 }
 
-/** A capture is over: with a graph, its nodes free; without, the buffers are their owners' again. */
+/**
+ * A capture is over: with a graph, its nodes free; without, the buffers are their owners' again.
+ */
 export function settleFreed(captureId: bigint | undefined, hasGraph: boolean): void {
   const buffers = freed.get(captureId ?? 0n) ?? [];
   freed.delete(captureId ?? 0n);

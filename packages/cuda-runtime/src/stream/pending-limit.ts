@@ -15,8 +15,8 @@ export interface QueueOptions {
 const interval = 64;
 
 /**
- * CUDA blocks the thread that submits the 1023rd pending operation. This limit comes first, and says
- * so instead of blocking the event loop.
+ * CUDA blocks the thread that submits the 1023rd pending operation. This limit comes first, and
+ * says so instead of blocking the event loop.
  */
 export class PendingLimit {
   readonly #options: QueueOptions;
@@ -31,8 +31,8 @@ export class PendingLimit {
   }
 
   /**
-   * What `stream.ready` waits for by default: two thirds of the limit (512 of 768), so that there is room
-   * again whatever the limit is, and for more than one operation.
+   * What `stream.ready` waits for by default: two thirds of the limit (512 of 768), so that there
+   * is room again whatever the limit is, and for more than one operation.
    */
   get readyBelow(): number {
     return Math.max(1, Math.floor((this.#options.maxPending * 2) / 3));

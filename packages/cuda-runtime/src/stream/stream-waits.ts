@@ -39,8 +39,8 @@ export function synchronizeSync(stream: Stream, options: { readonly timeoutMs?: 
 }
 
 /**
- * `stream.ready`. The count and the loss are ours, so asking every millisecond costs no driver call.
- * On a lost device nothing can be submitted, however little is pending.
+ * `stream.ready`. The count and the loss are ours, so asking every millisecond costs no driver
+ * call. On a lost device nothing can be submitted, however little is pending.
  */
 export async function waitUntilBelow(stream: Stream, below: number): Promise<void> {
   if (!Number.isInteger(below) || below < 1) {

@@ -50,8 +50,8 @@ export function write(
 }
 
 /**
- * `stream.read`. A tensor gives exactly its bytes, a buffer as many as `destination` takes. Bytes for
- * pinned memory go there directly, others through memory of the runtime.
+ * `stream.read`. A tensor gives exactly its bytes, a buffer as many as `destination` takes. Bytes
+ * for pinned memory go there directly, others through memory of the runtime.
  */
 export async function read(
   stream: Stream,
@@ -82,8 +82,8 @@ export async function read(
   checkRacesBehind(stream.runtime);
 }
 
-// False where the bytes have to be staged: the memory is another runtime's, or the stream is captured,
-// which is refused there.
+// False where the bytes have to be staged: the memory is another runtime's, or the stream is
+// captured, which is refused there.
 function copyToHost(
   stream: Stream,
   handle: Handle,

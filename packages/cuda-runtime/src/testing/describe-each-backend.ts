@@ -15,8 +15,8 @@ export interface BackendContext {
 
 /**
  * Runs every case on every backend present: CUDA once, the CPU once per instruction-set level. A
- * backend that is missing becomes one skipped test whose title has the reason; a failing one if it is
- * CUDA and `CUDA_RUNTIME_REQUIRE_CUDA` is 1.
+ * backend that is missing becomes one skipped test whose title has the reason; a failing one if it
+ * is CUDA and `CUDA_RUNTIME_REQUIRE_CUDA` is 1.
  */
 export function describeEachBackend<T extends { readonly name: string }>(
   name: string,

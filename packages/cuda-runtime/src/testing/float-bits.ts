@@ -1,4 +1,6 @@
-/** Exact conversions between f32 and the narrow formats; every rounding is to nearest, ties to even. */
+/**
+ * Exact conversions between f32 and the narrow formats; every rounding is to nearest, ties to even.
+ */
 
 const single = new Float32Array(1);
 const bits = new Uint32Array(single.buffer);
@@ -27,8 +29,8 @@ export interface NarrowFormat {
 }
 
 /**
- * Bits of `value` (an f32) in a narrow format. Scaling by powers of two is exact in f64, so the only
- * rounding is the one of `roundEven`.
+ * Bits of `value` (an f32) in a narrow format. Scaling by powers of two is exact in f64, so the
+ * only rounding is the one of `roundEven`.
  */
 export function encodeNarrow(value: number, format: NarrowFormat): number {
   const { exponentBits, mantissaBits, max } = format;

@@ -24,7 +24,8 @@ const calls = [
 
 /**
  * A call that can be made to fail; `stream.mark` is what `record` and `synchronize` make,
- * `exec.update` what a change of an executable makes for each node, and for each that it takes back.
+ * `exec.update` what a change of an executable makes for each node, and for each that it takes
+ * back.
  */
 export type FaultyCall = (typeof calls)[number];
 
@@ -34,7 +35,9 @@ export interface CallFault {
   readonly api?: FaultyCall;
   /** How many matching calls succeed before; default 0. */
   readonly after?: number;
-  /** What the call throws; default `CRT_OOM`, number 2. `CRT_DEVICE_LOST` stays for all later calls. */
+  /**
+   * What the call throws; default `CRT_OOM`, number 2. `CRT_DEVICE_LOST` stays for all later calls.
+   */
   readonly error?: { readonly code: `CRT_${string}`; readonly number?: number };
 }
 
@@ -47,9 +50,13 @@ export interface FaultInjector {
    * promises reject, every later call throws `DeviceLostError` with this number (default 700).
    */
   failKernel(name: string, number?: number, options?: { readonly after?: number }): void;
-  /** Each operation of this name (kernel, or copy, fill, write, read) starts later, real or virtual. */
+  /**
+   * Each operation of this name (kernel, or copy, fill, write, read) starts later, real or virtual.
+   */
   delay(name: string, milliseconds: number): void;
-  /** The next wake-ups of threads that wait for work are left out; they look again by themselves. */
+  /**
+   * The next wake-ups of threads that wait for work are left out; they look again by themselves.
+   */
   dropWakeups(count: number): void;
   /** Removes what has not happened yet; a lost device stays lost. */
   clear(): void;

@@ -6,9 +6,9 @@ import { isCudaRequired } from './required-backend.js';
 export type BackendName = 'cpu' | 'cuda';
 
 /**
- * Defines the same tests for each backend that this machine has, in a suite `on cpu` and one `on cuda`:
- * for tests that open runtimes of their own. A missing backend is one skipped test whose title has the
- * reason; a failing one if it is CUDA and `CUDA_RUNTIME_REQUIRE_CUDA` is 1.
+ * Defines the same tests for each backend that this machine has, in a suite `on cpu` and one
+ * `on cuda`: for tests that open runtimes of their own. A missing backend is one skipped test whose
+ * title has the reason; a failing one if it is CUDA and `CUDA_RUNTIME_REQUIRE_CUDA` is 1.
  */
 export function onEachBackend(define: (backend: BackendName) => void): void {
   for (const { backend, usable, reason, detail } of probeSync()) {

@@ -10,7 +10,9 @@ export interface CaptureMessage {
   readonly error?: unknown;
 }
 
-/** What is published on `cuda-runtime:guard`: a call was refused that would have broken a capture. */
+/**
+ * What is published on `cuda-runtime:guard`: a call was refused that would have broken a capture.
+ */
 export interface GuardMessage {
   /** The row of the specification's table, e.g. `CU01`. */
   readonly rule: string;

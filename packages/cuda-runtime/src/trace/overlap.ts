@@ -24,7 +24,11 @@ interface Interval {
   readonly to: number;
 }
 
-/** `TraceData.overlap`. @throws ArgumentError for a name that nothing has. Time that several spans of one selection share counts once. */
+/**
+ * `TraceData.overlap`.
+ * @throws ArgumentError for a name that nothing has. Time that several spans of one selection share
+ * counts once.
+ */
 export function overlapOf(
   spans: readonly TraceSpan[],
   a: SpanSelection,

@@ -23,8 +23,8 @@ interface Row {
 type Scale = (ns: number) => number;
 
 /**
- * A self-contained picture of a trace: a row for each track and for the nesting of the host's ranges,
- * time to the right, the facts of each span in its tooltip.
+ * A self-contained picture of a trace: a row for each track and for the nesting of the host's
+ * ranges, time to the right, the facts of each span in its tooltip.
  */
 export function timelineSvg(data: TraceContent): string {
   const [first, last] = bounds(data);

@@ -1,4 +1,6 @@
-/** One operation that ran while the trace was on. Times are nanoseconds of the host's steady clock. */
+/**
+ * One operation that ran while the trace was on. Times are nanoseconds of the host's steady clock.
+ */
 export interface TraceSpan {
   /** Kernel name, or what kind of operation it is. */
   readonly name: string;

@@ -12,8 +12,8 @@ import { TraceData } from './trace-data.js';
 /** Options of `trace.start`. */
 export interface TraceOptions {
   /**
-   * `graph` (default): each node of a graph is a span. On CUDA launches then use a copy of the graph
-   * with events around each node, in which programmatic edges are full ones; the production
+   * `graph` (default): each node of a graph is a span. On CUDA launches then use a copy of the
+   * graph with events around each node, in which programmatic edges are full ones; the production
    * executable stays as it is. `operations`: a launch of a graph is one span.
    */
   readonly mode?: 'graph' | 'operations';
@@ -30,7 +30,8 @@ export interface Trace {
   /**
    * Begins an empty recording of what is submitted from now on. By events it waits for the device's
    * clock: tens of microseconds, 100 ms at most.
-   * @throws ArgumentError for unknown options and when it is on, BusyError when the device is silent
+   * @throws ArgumentError for unknown options and when it is on, BusyError when the device is
+   * silent
    */
   start(options?: TraceOptions): void;
   /**

@@ -3,7 +3,9 @@ import type { TraceSpan } from './trace-span.js';
 
 /** One line of a timeline: spans of a stream that do not overlap, in order of their start. */
 export interface Track {
-  /** `name#id` of the stream, `graph 7` for nodes that were captured on none; with its sub-track. */
+  /**
+   * `name#id` of the stream, `graph 7` for nodes that were captured on none; with its sub-track.
+   */
   readonly name: string;
   /** What the sub-tracks of one stream share. */
   readonly stream: string;

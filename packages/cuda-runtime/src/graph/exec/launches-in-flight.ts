@@ -2,13 +2,14 @@ import type { Handle } from '../../native/binding.js';
 import { environment } from '../../native/environment.js';
 import { guarded } from '../../native/guarded.js';
 
-// By stream: what runs, but could not be bound to its end. Goes with a later launch there, or when a
-// later try succeeds.
+// By stream: what runs, but could not be bound to its end. Goes with a later launch there, or when
+// a later try succeeds.
 const unbound = new Map<Handle, Set<object>>();
 
 /**
  * Submits by `launch` and keeps `objects` until all that was submitted to `stream` so far is over
- * (CG16): callbacks that the launch is still to call, and what the user gave to `graph.retain`. What
+ * (CG16): callbacks that the launch is still to call, and what the user gave to `graph.retain`.
+ * What
  * `launch` throws is all that it throws: after a submission nothing fails.
  */
 export function launchKeeping(

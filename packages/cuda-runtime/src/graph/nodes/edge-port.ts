@@ -5,7 +5,9 @@ import type { EdgeOptions } from '../graph-node.js';
 const names: OptionNames<EdgeOptions> = { type: true, port: true };
 const ports = { completion: 0, programmatic: 1, launch: 2 } as const;
 
-/** Type and port of an edge as the addon names them; what does not go together the addon refuses. */
+/**
+ * Type and port of an edge as the addon names them; what does not go together the addon refuses.
+ */
 export function edgePort(
   api: string,
   options: EdgeOptions,

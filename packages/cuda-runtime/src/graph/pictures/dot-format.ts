@@ -31,8 +31,8 @@ function accessLine({ mode, buffer, begin, end }: GraphAccess): string {
 }
 
 /**
- * An edge's statement: solid = complete before the next starts, dashed = programmatic, with the port,
- * dotted = when all blocks have started.
+ * An edge's statement: solid = complete before the next starts, dashed = programmatic, with the
+ * port, dotted = when all blocks have started.
  */
 export function dotEdge({ from, to, type, port }: GraphEdge, prefix: string): string {
   const style = edgeStyle({ type, port });

@@ -14,7 +14,8 @@ export interface DotOptions {
 
 /**
  * Graphviz text of a graph: the same for the same program, on both backends and in every run. Nodes
- * of one stream share a colour, which the graph's label explains. Child graphs and bodies are clusters.
+ * of one stream share a colour, which the graph's label explains. Child graphs and bodies are
+ * clusters.
  */
 export function graphToDot(graph: GraphJson, options: DotOptions = {}): string {
   const { accesses = false, rankdir = 'TB' } = checkDot(options);

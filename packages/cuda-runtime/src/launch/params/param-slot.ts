@@ -7,7 +7,9 @@ import type { CommandBlock } from '../../native/command-block.js';
 import type { ParamField, ParamsLayout, ParamType } from './params-layout.js';
 import { writeScalar } from './scalar.js';
 
-/** One field of a parameter struct: what it may be given, and where that goes in the command block. */
+/**
+ * One field of a parameter struct: what it may be given, and where that goes in the command block.
+ */
 export interface ParamSlot {
   readonly name: string;
   readonly type: ParamType;
