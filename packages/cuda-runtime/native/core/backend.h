@@ -136,17 +136,18 @@ class Backend {
   virtual Status start_callbacks() { return {}; }
 
   /// `graph` is flat and stays as it is; its edges may lead in any direction (topological_order).
-  /// With `node_priority` nodes run at the priorities of their streams, else of the launch's stream.
+  /// With `node_priority` nodes run at the priorities of their streams, else of the launch's
+  /// stream.
   virtual Status plan(const Graph& graph, bool node_priority, std::unique_ptr<ExecPlan>& plan) = 0;
   /// The executable's node of that index does what `node` says from the next launch on: same kind
-  /// and edges, perhaps switched on or off. `exec.graph()` holds what it did so far. When this throws,
-  /// the node may have taken a part: the core sets it to the old state then.
+  /// and edges, perhaps switched on or off. `exec.graph()` holds what it did so far. When this
+  /// throws, the node may have taken a part: the core sets it to the old state then.
   virtual void set_node(Exec&, const GraphNode&, uint32_t) {}
   /// Makes the first launch on the stream cheaper.
   virtual Status upload(Stream&, Exec&) { return {}; }
   virtual Ref<Ticket> launch(Stream& stream, Exec& exec) = 0;
-  /// The driver's own Graphviz text of what it made of the graph. May write a file, so not on a thread
-  /// that must not wait.
+  /// The driver's own Graphviz text of what it made of the graph. May write a file, so not on a
+  /// thread that must not wait.
   virtual Status driver_dot(Exec&, std::string&) {
     return Status::argument("the cpu backend has no driver that could draw the graph",
                             "Use `graph.toDot()`, which is the same on every backend");

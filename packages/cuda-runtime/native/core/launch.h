@@ -26,8 +26,8 @@ struct LaunchRequest {
   uint32_t params_bytes = 0;
 };
 
-/// Checks the request and makes what a stream or a node does. Success takes kernel and buffers out of
-/// the request; a refusal leaves it as it was.
+/// Checks the request and makes what a stream or a node does. Success takes kernel and buffers out
+/// of the request; a refusal leaves it as it was.
 Status make_kernel(Runtime& runtime, LaunchRequest& request, Ref<Work>& work);
 Status launch(LaunchRequest& request);
 

@@ -59,7 +59,8 @@ class Kernel : public Record {
   const uint64_t max_shared_bytes_;
 };
 
-/// A host function as a manifest describes it; `struct_name` and `fields` are those of its parameters.
+/// A host function as a manifest describes it; `struct_name` and `fields` are those of its
+/// parameters.
 using HostLayout = KernelLayout;
 
 /// Shared memory of a block on the largest device that we build for.
@@ -73,8 +74,8 @@ class ModuleImage {
   virtual void* entry(const KernelLayout& layout) = 0;
   /// Dynamic shared memory that a block of the kernel may have.
   virtual uint64_t max_shared_bytes(void*) const { return kMaxSharedBytes; }
-  /// The host function, which every backend takes from the CPU library; null when it is not there, or has
-  /// parameters of another size.
+  /// The host function, which every backend takes from the CPU library; null when it is not there,
+  /// or has parameters of another size.
   virtual void* host_entry(const HostLayout&) { return nullptr; }
 };
 

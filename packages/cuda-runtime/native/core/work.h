@@ -64,7 +64,8 @@ class ParameterBlock {
   alignas(16) uint8_t inline_[192];
 };
 
-/// A field of a parameter struct that names a condition; every executable has its own handle for it.
+/// A field of a parameter struct that names a condition; every executable has its own handle for
+/// it.
 struct ConditionArgument {
   Ref<GraphCondition> condition;
   uint32_t offset = 0;  // bytes from the start of the struct

@@ -85,7 +85,8 @@ Status read_options(const core::RuntimeOptions& options, SchedulerOptions& resul
   return status;
 }
 
-/// What the pool keeps: its own measure unless `pool` says more, and never less than it begins with.
+/// What the pool keeps: its own measure unless `pool` says more, and never less than it begins
+/// with.
 MemoryOptions memory_options(const core::RuntimeOptions& options) {
   MemoryOptions memory;
   memory.limit_bytes = options.limit_bytes;

@@ -1,6 +1,7 @@
 // A graph made ready to run on the CPU: successor lists and counts are fixed, the counters of the
-// run are reset at each launch. What the nodes do is the launch's business. Launches of one plan never
-// overlap, so that one set of counters is enough. Bodies of conditional nodes are plans of their own.
+// run are reset at each launch. What the nodes do is the launch's business. Launches of one plan
+// never overlap, so that one set of counters is enough. Bodies of conditional nodes are plans of
+// their own.
 #pragma once
 
 #include <atomic>

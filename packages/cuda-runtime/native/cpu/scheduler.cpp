@@ -132,8 +132,8 @@ bool Scheduler::wait_blocking(const Operation& operation, int64_t timeout_ms) {
   return operation.is_complete();
 }
 
-// The caller holds the mutex; false when the deadline has passed. Looks now and then, so that a lost
-// wake-up costs time only.
+// The caller holds the mutex; false when the deadline has passed. Looks now and then, so that a
+// lost wake-up costs time only.
 bool Scheduler::wait_for_progress(int64_t deadline_ns) {
   const int64_t now = core::now_ns();
   if (now >= deadline_ns) return false;

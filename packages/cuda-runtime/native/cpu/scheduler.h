@@ -1,5 +1,6 @@
 // Orders operations on the CPU. One mutex guards the dependency counts of eager operations;
-// kernels, copies and callbacks run outside it; nodes of a running graph count down with atomics alone.
+// kernels, copies and callbacks run outside it; nodes of a running graph count down with atomics
+// alone.
 #pragma once
 
 #include <array>

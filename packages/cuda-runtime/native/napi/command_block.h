@@ -5,8 +5,8 @@
 
 namespace cuda_runtime::napi {
 
-// All take a block that may be null. The request's pointers lead into the block, so that they hold until
-// TypeScript writes again.
+// All take a block that may be null. The request's pointers lead into the block, so that they hold
+// until TypeScript writes again.
 
 /// The launch that the block describes: stream, kernel and all. CRT_DISPOSED and CRT_ARGUMENT for
 /// handles that name nothing.

@@ -73,8 +73,8 @@ struct Range {
   uint64_t bytes;
 };
 
-/// Into a host buffer, or, without one, into memory that `takeStaged` gives out: the memory of other
-/// array buffers may go away while a thread writes to it.
+/// Into a host buffer, or, without one, into memory that `takeStaged` gives out: the memory of
+/// other array buffers may go away while a thread writes to it.
 class CopyWork : public FileWork {
  public:
   CopyWork(const Arguments& in, const char* api, Ref<MappedFile> file, int64_t token, Range from,

@@ -1,5 +1,6 @@
-// Work that takes longer than the JavaScript thread should be held up: instantiating graphs, loading
-// modules, opening backends. One thread for the process, so that such work runs one after another.
+// Work that takes longer than the JavaScript thread should be held up: instantiating graphs,
+// loading modules, opening backends. One thread for the process, so that such work runs one after
+// another.
 #pragma once
 
 #include <functional>

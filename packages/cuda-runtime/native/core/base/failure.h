@@ -22,8 +22,9 @@ class StatusException : public std::exception {
   Fault fault_;
 };
 
-/// The exception that is being handled, as a Status: `CRT_OOM` when memory or a thread was refused, what
-/// a StatusException carries, else `CRT_INTERNAL`. To be called in a catch block; throws bad_alloc if there is no memory at all.
+/// The exception that is being handled, as a Status: `CRT_OOM` when memory or a thread was refused,
+/// what a StatusException carries, else `CRT_INTERNAL`. To be called in a catch block; throws
+/// bad_alloc if there is no memory at all.
 Status status_of_exception();
 
 /// Posted instead of a fault's JSON when there was no memory for it. Short enough to lie inside

@@ -1,5 +1,5 @@
-// That a device is lost: set once, then every later call answers the same error, and whoever watches
-// is told.
+// That a device is lost: set once, then every later call answers the same error, and whoever
+// watches is told.
 #pragma once
 
 #include <atomic>

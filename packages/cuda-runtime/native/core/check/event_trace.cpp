@@ -15,8 +15,8 @@ constexpr size_t kMostCopies = 8;
 constexpr size_t kCollectEvery = 256;
 // How long the clocks may be compared, on the JavaScript thread, and the slowest answer that says
 // enough about when the device gave it. A slower one is asked for again: a call of another thread
-// held the driver (the reaper unloads code, say). A stop without an answer loses the drift alone, and
-// so does not try for longer.
+// held the driver (the reaper unloads code, say). A stop without an answer loses the drift alone,
+// and so does not try for longer.
 constexpr int64_t kStartTimeoutMs = 100;
 constexpr int64_t kAnswerMs = 3;
 constexpr int kBaseAttempts = 3;

@@ -25,8 +25,8 @@ class EventTrace {
 
   /// The operation between two events.
   Ref<Ticket> enqueue(Stream& stream, Ref<Work> work);
-  /// The launch between two events, or a traced copy of it, as the trace's mode says. `launched` stays
-  /// false when all copies are under way.
+  /// The launch between two events, or a traced copy of it, as the trace's mode says. `launched`
+  /// stays false when all copies are under way.
   Status launch(Stream& stream, Exec& exec, bool& launched);
 
  private:

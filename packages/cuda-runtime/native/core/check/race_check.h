@@ -39,8 +39,8 @@ class RaceCheck {
 
   /// An operation enters the stream: checks its accesses and gives its position to `ticket`.
   void submitted(Stream& stream, const Work& work, Ticket& ticket);
-  /// A graph is about to be launched: it comes after the executable's previous launch and after what
-  /// its external waits wait for.
+  /// A graph is about to be launched: it comes after the executable's previous launch and after
+  /// what its external waits wait for.
   void graph_starts(Stream& stream, const Graph& graph, const Ticket* previous);
   /// The launch of the graph enters the stream: all its nodes' accesses at once.
   void graph_submitted(Stream& stream, const Graph& graph, Ticket& ticket);

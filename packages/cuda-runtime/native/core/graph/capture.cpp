@@ -37,16 +37,16 @@ void drop_graph(CaptureSequence& sequence) {
   sequence.graph = nullptr;
 }
 
-/// The sequence is over and gives no graph. What its nodes use is released now, although an event that
-/// was recorded in it may keep the sequence.
+/// The sequence is over and gives no graph. What its nodes use is released now, although an event
+/// that was recorded in it may keep the sequence.
 void discard(CaptureSequence& sequence) {
   const Ref<CaptureSequence> keep(&sequence);
   finish(sequence);
   drop_graph(sequence);
 }
 
-/// Nodes of the capture that neither the origin's frontier nor a replaced one reaches, by stream: name
-/// and last node.
+/// Nodes of the capture that neither the origin's frontier nor a replaced one reaches, by stream:
+/// name and last node.
 std::string unjoined(const CaptureSequence& sequence, const Frontier& frontier) {
   const Graph& graph = *sequence.graph;
   std::vector<bool> reached(graph.nodes().size());
@@ -160,8 +160,8 @@ Status check_ports(Stream& stream, const Work& work) {
   return {};
 }
 
-/// Whether a programmatic launch can follow all of them early: only kernels trigger, and what waits for
-/// the start of one has its edge already (CP01–CP03, CP11, CP12).
+/// Whether a programmatic launch can follow all of them early: only kernels trigger, and what waits
+/// for the start of one has its edge already (CP01–CP03, CP11, CP12).
 bool are_kernels(const Graph& graph, const Frontier& dependencies) {
   return std::all_of(dependencies.begin(), dependencies.end(), [&](const GraphDependency& from) {
     return from.port != EdgePort::kLaunch && graph.nodes()[from.node].work->kind == WorkKind::kKernel;

@@ -1,14 +1,14 @@
 // Which calls a capture forbids (cuda-runtime.md 3.2, rules 5–11). With guards a forbidden call
-// is refused and the capture stays intact; without, it breaks the captures that forbid it, as in CUDA.
-// All functions need the runtime's mutex.
+// is refused and the capture stays intact; without, it breaks the captures that forbid it, as in
+// CUDA. All functions need the runtime's mutex.
 #pragma once
 
 #include "core/graph/capture.h"
 
 namespace cuda_runtime::core {
 
-/// Refuses and, without guards, invalidates `sequence` (which may be null). `rule` is the row of the
-/// table; refusals of guards are counted by it.
+/// Refuses and, without guards, invalidates `sequence` (which may be null). `rule` is the row of
+/// the table; refusals of guards are counted by it.
 Status refuse(Runtime& runtime, CaptureSequence* sequence, Status status, const char* rule);
 
 /// A call that could not be recorded, by this thread: rule 8.

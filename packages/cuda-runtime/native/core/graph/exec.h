@@ -19,7 +19,8 @@ struct ExecOptions {
   bool node_priority = true;
 };
 
-/// A graph on its way to an executable: taken on the thread that may change it, to be completed on any.
+/// A graph on its way to an executable: taken on the thread that may change it, to be completed on
+/// any.
 struct ExecDraft {
   Ref<Graph> flat;
   std::shared_ptr<ExecLease> lease;  // null without memory nodes

@@ -1,5 +1,6 @@
-// A graph of operations, captured or built node by node. Retains everything that its nodes use (L7).
-// A node is named by its index; edges may lead in any direction as long as they close no cycle.
+// A graph of operations, captured or built node by node. Retains everything that its nodes use
+// (L7). A node is named by its index; edges may lead in any direction as long as they close no
+// cycle.
 #pragma once
 
 #include <atomic>
@@ -59,13 +60,14 @@ class Graph : public Record {
   /// Unique in the process, never 0.
   uint64_t id() const { return id_; }
   GraphOrigin origin() const { return origin_; }
-  /// Names the graph, and for a body the graph that it is part of: whose conditions its kernels may set.
+  /// Names the graph, and for a body the graph that it is part of: whose conditions its kernels may
+  /// set.
   uint64_t home() const { return home_; }
   const std::vector<GraphNode>& nodes() const { return nodes_; }
   /// Appends a node whose dependencies are known to be good; the index names it.
   uint32_t add(GraphNode node);
-  /// A node cannot be used for what a body, a capture or an async instantiation has in hand: CRT_BUSY;
-  /// after a capture into it failed it is gone (CB21): CRT_DISPOSED.
+  /// A node cannot be used for what a body, a capture or an async instantiation has in hand:
+  /// CRT_BUSY; after a capture into it failed it is gone (CB21): CRT_DISPOSED.
   Status check_usable() const;
   Status check_mutable() const;
   /// One more user that nothing may change it under.

@@ -1,5 +1,5 @@
-// Memory between JavaScript's bytes and a device's, owned by the runtime: no other thread and no copy
-// ever holds a pointer into memory that V8 owns.
+// Memory between JavaScript's bytes and a device's, owned by the runtime: no other thread and no
+// copy ever holds a pointer into memory that V8 owns.
 #pragma once
 
 #include <cstdint>

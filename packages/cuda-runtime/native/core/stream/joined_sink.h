@@ -11,7 +11,8 @@ namespace cuda_runtime::core {
 
 class JoinedSink : public CompletionSink {
  public:
-  /// Posts `token` to `sink`. Waits for one completion more than are expected: `post` it when all are.
+  /// Posts `token` to `sink`. Waits for one completion more than are expected: `post` it when all
+  /// are.
   JoinedSink(Ref<CompletionSink> sink, int64_t token) : sink_(std::move(sink)), token_(token) {}
 
   /// One more is to come.

@@ -1,5 +1,5 @@
-// What each thread runs now, for the watchdog's picture. A thread has a slot with a lock of its own,
-// which nobody but the watchdog contends for.
+// What each thread runs now, for the watchdog's picture. A thread has a slot with a lock of its
+// own, which nobody but the watchdog contends for.
 #pragma once
 
 #include <functional>

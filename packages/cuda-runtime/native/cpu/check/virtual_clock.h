@@ -1,6 +1,6 @@
 // The virtual clock: an operation starts at the latest end of what it waits for, and lasts what its
-// cost says. Every stream runs at once, so that times follow from the order alone and no schedule of
-// threads changes them. The host's own time is the latest end that it has seen.
+// cost says. Every stream runs at once, so that times follow from the order alone and no schedule
+// of threads changes them. The host's own time is the latest end that it has seen.
 #pragma once
 
 #include <atomic>

@@ -80,7 +80,8 @@ uint64_t MemoryPool::block_bytes(uint64_t bytes) const {
   return (padded + step - 1) / step * step;
 }
 
-// The caller holds the mutex. A cached block, or one of the system, or null; `size` becomes its size.
+// The caller holds the mutex. A cached block, or one of the system, or null; `size` becomes its
+// size.
 uint8_t* MemoryPool::take(uint64_t& size) {
   for (size_t i = recent_.size(); i-- > 0;) {
     if (recent_[i].size < size) continue;

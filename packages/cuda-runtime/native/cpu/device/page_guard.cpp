@@ -10,7 +10,8 @@ namespace {
 
 using core::LockGuard;
 
-// Refused only when the process has too many mappings; to go on would be a check that checks nothing.
+// Refused only when the process has too many mappings; to go on would be a check that checks
+// nothing.
 void set_access(uint8_t* begin, uint64_t bytes, int access) {
   if (mprotect(begin, bytes, access) == 0) return;
   std::perror("cuda-runtime: cpu.protect: mprotect");

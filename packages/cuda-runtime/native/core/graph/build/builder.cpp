@@ -56,7 +56,8 @@ Status check_ports(const Graph& graph, uint32_t from, const GraphDependency& how
                   "Use a full edge, or let the kernel wait (pdl=waits)");
 }
 
-// What runs and draws a graph calls itself for each level: without a limit it would end the process.
+// What runs and draws a graph calls itself for each level: without a limit it would end the
+// process.
 constexpr uint32_t kMostLevels = 128;
 
 Status too_deep(const char* what) {

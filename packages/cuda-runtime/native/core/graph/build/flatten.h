@@ -6,9 +6,9 @@
 
 namespace cuda_runtime::core {
 
-/// The nodes of `source` keep their indices; nodes of children follow behind. A child's node becomes
-/// an empty one that depends on the child's last nodes. Bodies are flattened as well. Checks what
-/// CUDA checks when it instantiates: order, bodies, conditions (CG01, CG13).
+/// The nodes of `source` keep their indices; nodes of children follow behind. A child's node
+/// becomes an empty one that depends on the child's last nodes. Bodies are flattened as well.
+/// Checks what CUDA checks when it instantiates: order, bodies, conditions (CG01, CG13).
 Status flatten(const Graph& source, Ref<Graph>& flat);
 
 }  // namespace cuda_runtime::core

@@ -40,8 +40,9 @@ bool take_back(Exec& exec, uint32_t first, uint32_t last) noexcept {
   }
 }
 
-/// Gives the backend's plan `next` for the nodes from `first` on: all of them, or none and throws. The
-/// executable's graph still says what they did, so that what a refused change was to replace lives.
+/// Gives the backend's plan `next` for the nodes from `first` on: all of them, or none and throws.
+/// The executable's graph still says what they did, so that what a refused change was to replace
+/// lives.
 /// `half` keeps what `next` uses, should the change end in the middle.
 void give_to_plan(Exec& exec, uint32_t first, std::span<const GraphNode> next,
                   Ref<RefCounted> half) {

@@ -1,6 +1,7 @@
 // Changing what the nodes of an executable do. Launches in flight keep what they were given (CG07),
 // and keep alive what it uses; the next launch sees the change. A change that the backend refuses
-// throws and leaves the executable as it was; where it cannot be taken back, the executable is broken.
+// throws and leaves the executable as it was; where it cannot be taken back, the executable is
+// broken.
 #pragma once
 
 #include "core/graph/exec.h"

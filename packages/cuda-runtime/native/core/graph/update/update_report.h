@@ -27,8 +27,8 @@ struct UpdateReport {
 /// The first difference between two flat graphs that an executable cannot take over.
 UpdateReport compare(const Graph& before, const Graph& after);
 
-/// Whether a node can do other work: same kind, same direction of a copy, same attributes of a launch. Why
-/// not, in words, in `why`.
+/// Whether a node can do other work: same kind, same direction of a copy, same attributes of a
+/// launch. Why not, in words, in `why`.
 UpdateResult check_replaceable(const Work& before, const Work& after, std::string& why);
 
 }  // namespace cuda_runtime::core
