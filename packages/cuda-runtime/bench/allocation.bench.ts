@@ -1,6 +1,6 @@
 /**
- * An allocation on a stream and its end, one pair after the other, and the wait for the device at last.
- * Peer: PyTorch's caching allocator, `torch.empty` and `del`.
+ * An allocation on a stream and its end, one pair after the other, and the wait for the device at
+ * last. Peer: PyTorch's caching allocator, `torch.empty` and `del`.
  */
 import { setTimeout } from 'node:timers/promises';
 import { Tensor } from '../src/index.js';

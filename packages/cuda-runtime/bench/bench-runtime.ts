@@ -31,8 +31,9 @@ const manifest = fileURLToPath(
 );
 
 /**
- * Opens what the command line asks for: `--backend auto|cpu|cuda` (default auto) and `--threads N` of
- * the CPU backend. Streams take more pending work than by default, since a bench submits a lot at once.
+ * Opens what the command line asks for: `--backend auto|cpu|cuda` (default auto) and `--threads N`
+ * of the CPU backend. Streams take more pending work than by default, since a bench submits a lot
+ * at once.
  */
 export async function openBench(bench: string): Promise<BenchRuntime> {
   const { values } = parseArgs({

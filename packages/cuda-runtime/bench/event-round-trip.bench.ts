@@ -1,6 +1,6 @@
 /**
- * From a record to the promise's answer on the event loop, on a stream that has nothing else to do; and
- * the same blocking. Peer: PyTorch's record and `event.synchronize()`, which spins.
+ * From a record to the promise's answer on the event loop, on a stream that has nothing else to do;
+ * and the same blocking. Peer: PyTorch's record and `event.synchronize()`, which spins.
  */
 import { addOne, count, counters, openBench } from './bench-runtime.js';
 import { asyncMilliseconds, measure, milliseconds } from './measure.js';

@@ -1,7 +1,8 @@
 /**
- * 60 × (fork, a kernel on each of two streams, join) in one graph, as a model with 60 layers has. With
- * tiny kernels it shows what forks and joins cost; with long ones, whether the two really run at once:
- * the replay should take as long as one branch alone. Peer: PyTorch's graph of the same shape.
+ * 60 × (fork, a kernel on each of two streams, join) in one graph, as a model with 60 layers has.
+ * With tiny kernels it shows what forks and joins cost; with long ones, whether the two really run
+ * at once: the replay should take as long as one branch alone. Peer: PyTorch's graph of the same
+ * shape.
  */
 import { type GraphExec, type Stream, withAlt } from '../src/index.js';
 import { addOne, count, counters, openBench, spin } from './bench-runtime.js';

@@ -1,6 +1,6 @@
 /**
- * What making a graph costs before the first launch, by its number of nodes: recording it, and turning
- * it into something that can be launched. Peer: PyTorch's capture, which does both.
+ * What making a graph costs before the first launch, by its number of nodes: recording it, and
+ * turning it into something that can be launched. Peer: PyTorch's capture, which does both.
  */
 import type { GraphExec } from '../src/index.js';
 import { addOne, count, counters, openBench } from './bench-runtime.js';

@@ -1,8 +1,8 @@
 /**
  * What one launch costs the JavaScript thread: encoding, checks, and the call into the driver. The
- * kernels run after the measurement, behind a kernel that spins, so that only submission is timed; the
- * throughput rows submit without a spin and wait, as a program would. Peers: the
- * same calls from C++, and PyTorch's `x.add_(1)`.
+ * kernels run after the measurement, behind a kernel that spins, so that only submission is timed;
+ * the throughput rows submit without a spin and wait, as a program would. Peers: the same calls
+ * from C++, and PyTorch's `x.add_(1)`.
  */
 import { type KernelParams, Tensor } from '../src/index.js';
 import { addOne, count, counters, openBench, spin } from './bench-runtime.js';

@@ -22,14 +22,18 @@ export function deviceName(runtime: Runtime): string {
   return `${cpus()[0]?.model ?? 'CPU'} ${limits.cpuLevel} x${threads}`;
 }
 
-/** Version of the GPU's driver as nvidia-smi tells it; undefined on the CPU and without nvidia-smi. */
+/**
+ * Version of the GPU's driver as nvidia-smi tells it; undefined on the CPU and without nvidia-smi.
+ */
 export function driverVersion(runtime: Runtime): string | undefined {
   if (runtime.backend !== 'cuda') return undefined;
   const query = ['--query-gpu=driver_version', '--format=csv,noheader'];
   return output('nvidia-smi', query)?.split('\n')[0];
 }
 
-/** With a plus if sources differ from it. A bundle has no sources under git and hands its commit on. */
+/**
+ * With a plus if sources differ from it. A bundle has no sources under git and hands its commit on.
+ */
 export function commit(): string {
   const given = process.env['ALTSTREAM_COMMIT'];
   if (given) return given;

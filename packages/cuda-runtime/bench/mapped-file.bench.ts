@@ -1,4 +1,7 @@
-/** Copies out of a file in the page cache, in pieces of 8 MiB: mapped and read, against Node's own reads. */
+/**
+ * Copies out of a file in the page cache, in pieces of 8 MiB: mapped and read, against Node's own
+ * reads.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { open as openFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

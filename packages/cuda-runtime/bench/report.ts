@@ -1,5 +1,5 @@
-// The harness in tools/bench depends on this package, so its benches have a small one of their own. It
-// writes the same fields.
+// The harness in tools/bench depends on this package, so its benches have a small one of their own.
+// It writes the same fields.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -31,8 +31,8 @@ export interface Target {
 }
 
 /**
- * Prints the table; with `--save` also writes bench/results/<device>-<bench>.json, with `--out FOLDER`
- * the same into that folder, if all rows are right. Ends the runtime.
+ * Prints the table; with `--save` also writes bench/results/<device>-<bench>.json, with
+ * `--out FOLDER` the same into that folder, if all rows are right. Ends the runtime.
  */
 export async function report(
   setup: BenchRuntime,

@@ -1,7 +1,7 @@
 /**
- * Bytes a second between host and device: `stream.write` and `stream.read` of ordinary memory, the same
- * of pinned memory, and `stream.copy` with a pinned buffer. Each row moves the bytes once and waits.
- * Peer: PyTorch's `copy_` of ordinary and of pinned tensors.
+ * Bytes a second between host and device: `stream.write` and `stream.read` of ordinary memory, the
+ * same of pinned memory, and `stream.copy` with a pinned buffer. Each row moves the bytes once and
+ * waits. Peer: PyTorch's `copy_` of ordinary and of pinned tensors.
  */
 import { type HostBuffer, Tensor } from '../src/index.js';
 import { openBench } from './bench-runtime.js';

@@ -101,7 +101,8 @@ function(crt_add_cpu_library name sources includes generated cmake_dir)
   set_target_properties(${name}_cpu PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON
     CXX_EXTENSIONS OFF CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   target_include_directories(${name}_cpu PRIVATE ${includes})
-  # Contraction off: the baseline rounds the same on every compiler; faster files say fma explicitly.
+  # Contraction off: the baseline rounds the same on every compiler; faster files say fma
+  # explicitly.
   target_compile_options(${name}_cpu PRIVATE -O3 -Wall -Wextra -Werror -ffp-contract=off
     -ffunction-sections -fdata-sections -include ${generated}/entries.h)
   if(is_x86)

@@ -10,7 +10,9 @@ export function entriesHeader(kernels) {
   return `${head}#pragma once\n#include "cuda_runtime/abi.h"\n\n${lines.join('\n')}\n`;
 }
 
-/** Proof that the manifest's offsets are the compiler's, and the symbols that the loader compares. */
+/**
+ * Proof that the manifest's offsets are the compiler's, and the symbols that the loader compares.
+ */
 export function layoutCheckCpp(packageName, kernels) {
   const symbols = kernels.map(
     ({ name, struct }) => `CRT_EXPORTED const uint32_t ${name}_params_bytes = sizeof(${struct});`,

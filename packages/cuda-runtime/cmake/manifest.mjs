@@ -13,8 +13,8 @@
 //     int32_t tokens; /* rows */
 //   } RmsNormParams;
 //
-// A host function, which runs in stream order on the callback thread, has `/* host name NameParams */`
-// instead; its pointers are host memory.
+// A host function, which runs in stream order on the callback thread, has instead
+// `/* host name NameParams */`; its pointers are host memory.
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { entriesHeader, layoutCheckCpp, layoutCheckCuda } from './manifest-sources.mjs';
@@ -68,7 +68,10 @@ function readOptions(args) {
   return options;
 }
 
-/** All kernels of one header; a header without kernel lines and without a `…Params` struct is a helper. */
+/**
+ * All kernels of one header; a header without kernel lines and without a `…Params` struct is a
+ * helper.
+ */
 function readHeader(file) {
   const lines = readFileSync(file, 'utf8').split(/\r?\n/);
   const entries = lines.flatMap((text, index) => readKernelLine(file, text, index + 1));
@@ -159,7 +162,10 @@ function readKernelOption(file, line, entry, option) {
   }
 }
 
-/** Fields with the offsets that C gives them: each on a multiple of its size, the sum on one of the largest. */
+/**
+ * Fields with the offsets that C gives them: each on a multiple of its size, the sum on one of the
+ * largest.
+ */
 function readStruct(file, lines, start) {
   const fields = [];
   let offset = 0;
@@ -320,8 +326,8 @@ function manifestKernel(
 }
 
 /**
- * A thread block that the manifest allows must be one that the kernel was compiled for. Bounds that are
- * not written as a number are left to the load, which asks the driver.
+ * A thread block that the manifest allows must be one that the kernel was compiled for. Bounds that
+ * are not written as a number are left to the load, which asks the driver.
  */
 function checkBounds({ fatbins }, { name, block, file, line }) {
   const bounds = new RegExp(`__launch_bounds__\\((\\d+)[^)]*\\)\\s+${name}\\s*\\(`);
@@ -337,7 +343,10 @@ function checkBounds({ fatbins }, { name, block, file, line }) {
   }
 }
 
-/** The fatbin that holds a kernel: the source that spells its name before `(`, else the one of the header's stem. */
+/**
+ * The fatbin that holds a kernel: the source that spells its name before `(`, else the one of the
+ * header's stem.
+ */
 function fatbinOf({ fatbins }, { name, header }) {
   const spelled = fatbins.find(({ text }) => new RegExp(`\\b${name}\\s*\\(`).test(text));
   const stem = header.replace(/\.h$/, '.cu');

@@ -11,7 +11,10 @@ export interface BundledPackage {
   readonly dependencies: readonly string[];
 }
 
-/** Tests that build native code or look at pages: a bundle has no headers of Node, CMake project or docs. */
+/**
+ * Tests that build native code or look at pages: a bundle has no headers of Node, CMake project or
+ * docs.
+ */
 export const buildingTests: readonly string[] = [
   'packages/cuda-runtime/test/native-core.test.ts',
   'packages/cuda-runtime/test/misuse/broken-nvcc.test.ts',
@@ -31,12 +34,14 @@ const buildDependencies = new Set([
   'typescript',
 ]);
 
-/** Without CUDA code of their own: the kernels and the graphs of a whole model meet in their suites. */
+/**
+ * Without CUDA code of their own: the kernels and the graphs of a whole model meet in their suites.
+ */
 const wholeModel: readonly string[] = ['minimax-m3-model', 'engine'];
 
 /**
- * Folder names below `packages/` whose suites are about a GPU: those with a `native/cuda` folder, and the
- * whole model. `pnpm test:gpu` and a bundle take these unless told otherwise.
+ * Folder names below `packages/` whose suites are about a GPU: those with a `native/cuda` folder,
+ * and the whole model. `pnpm test:gpu` and a bundle take these unless told otherwise.
  */
 export function gpuPackages(root: string): readonly string[] {
   const has = (name: string) => existsSync(join(root, 'packages', name, 'native', 'cuda'));
@@ -44,7 +49,8 @@ export function gpuPackages(root: string): readonly string[] {
 }
 
 /**
- * The packages with the workspace packages that they, their tests and their benches need, each once.
+ * The packages with the workspace packages that they, their tests and their benches need, each
+ * once.
  * @throws Error if a package is not there or has not been built
  */
 export function withDependencies(

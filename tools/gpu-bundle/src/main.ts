@@ -1,5 +1,6 @@
-// `pnpm gpu-bundle --out DIR [--packages a,b] [--quick]`: fills DIR with all that a GPU host without Node or network
-// needs to run the tests and benches of this workspace as it is built now. `DIR/run help` there.
+// `pnpm gpu-bundle --out DIR [--packages a,b] [--quick]`: fills DIR with all that a GPU host
+// without Node or network needs to run the tests and benches of this workspace as it is built now.
+// `DIR/run help` there.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

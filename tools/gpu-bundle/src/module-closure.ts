@@ -23,7 +23,8 @@ const unused = new Set(['lightningcss', 'fsevents']);
 /**
  * What is needed at run time, as installed here: dependencies, and optional ones that are present.
  * Flat, a second version of a package below the one that needs it.
- * @throws Error naming the package that is not installed, or that two workspace packages want differently
+ * @throws Error naming the package that is not installed, or that two workspace packages want
+ * differently
  */
 export function moduleClosure(needs: readonly NeededModule[]): readonly InstalledModule[] {
   const placed = new Map<string, InstalledModule>();

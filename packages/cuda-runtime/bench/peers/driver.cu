@@ -1,5 +1,5 @@
-// What the CUDA runtime takes from C++ for the work that the benches beside it time: the floor under
-// every runtime on this machine.
+// What the CUDA runtime takes from C++ for the work that the benches beside it time: the floor
+// under every runtime on this machine.
 //
 //   driver launch LAUNCHES | driver graph NODES...
 //

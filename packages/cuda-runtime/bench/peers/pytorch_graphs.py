@@ -1,9 +1,9 @@
-"""What PyTorch's CUDA streams, graphs and allocator take for the work that the benches beside it time.
+"""What PyTorch's streams, graphs and allocator take for the work that the benches beside it time.
 
     python3 pytorch_graphs.py SECTION [SIZE ...]
 
-Prints one line of JSON: {"status": version and GPU, "us": {key: median microseconds}}. Each section checks
-its results before it times. The tiny kernel is `x.add_(1)` on 16 int32, as in the benches.
+Prints one line of JSON: {"status": version and GPU, "us": {key: median microseconds}}. Each section
+checks its results before it times. The tiny kernel is `x.add_(1)` on 16 int32, as in the benches.
 """
 
 import argparse
@@ -19,7 +19,7 @@ RUNS = 40
 
 
 def median_us(runs, items, run):
-    """Median of `runs` runs, microseconds an item. `run` returns seconds, or None to be timed as a whole."""
+    """Median of `runs` runs, µs an item. `run` returns seconds, or None to be timed whole."""
     times = []
     for _ in range(runs):
         begin = time.perf_counter()

@@ -102,8 +102,8 @@ test('another thread copies: bytes arrive while this one never gives way', async
   const bytes = new Uint8Array(host.buffer).fill(0);
   const copy = file.copy(0, host);
   const end = performance.now() + 20_000;
-  // memcmp reads a place again where it saw a difference, and finds none if the bytes have come since:
-  // equal once does not mean equal.
+  // memcmp reads a place again where it saw a difference, and finds none if the bytes have come
+  // since: equal once does not mean equal.
   const isThere = () => [0, 1, 2, 3].every(() => Buffer.compare(bytes, content) === 0);
   while (!isThere() && performance.now() < end);
   expect(Buffer.compare(bytes, content)).toBe(0);

@@ -18,8 +18,8 @@ const halfNs = 0.0005;
 
 /**
  * Perfetto's rules for JSON: known phases with the fields they need; slices of one thread nest and
- * never partly overlap; every flow begins inside a slice and ends at one, not earlier than it began;
- * metadata names each process and thread that is used. Returns what is wrong.
+ * never partly overlap; every flow begins inside a slice and ends at one, not earlier than it
+ * began; metadata names each process and thread that is used. Returns what is wrong.
  */
 export function chromeTraceFaults(text: string): readonly string[] {
   const { traceEvents } = JSON.parse(text) as { traceEvents: readonly ChromeTraceEvent[] };

@@ -26,8 +26,8 @@ export function whyNoFakeDriver(): string | undefined {
 }
 
 /**
- * Looks for CUDA in a process that finds a driver of this version (11040 is 11.4) which answers every call
- * with `error`.
+ * Looks for CUDA in a process that finds a driver of this version (11040 is 11.4) which answers
+ * every call with `error`.
  */
 export async function withFakeDriver(version: number, error: number): Promise<CudaAnswer> {
   const folder = mkdtempSync(join(tmpdir(), 'fake-driver-'));

@@ -14,7 +14,8 @@ export const programSize = { streams: 4, buffers: 5, elements: 8, steps: 50 } as
 
 /**
  * A program in which every access to a buffer comes after the earlier ones on other streams: a wait
- * is put in wherever the last user was another stream. So its result does not depend on the schedule.
+ * is put in wherever the last user was another stream. So its result does not depend on the
+ * schedule.
  */
 export function randomProgram(seed: number): readonly Step[] {
   const random = seededRandom(seed);

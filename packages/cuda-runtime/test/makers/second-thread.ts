@@ -20,8 +20,8 @@ export interface Answer {
 }
 
 /**
- * A thread that calls the addon on order (`test/fixtures/threads/native-worker.cjs`), so that a test
- * decides what two threads do in which order.
+ * A thread that calls the addon on order (`test/fixtures/threads/native-worker.cjs`), so that a
+ * test decides what two threads do in which order.
  */
 export class SecondThread {
   readonly worker: Worker;

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 
-/** Titles of the tests of this package, and names of rows that `describeEachBackend` makes tests of. */
+/**
+ * Titles of the tests of this package, and names of rows that `describeEachBackend` makes tests of.
+ */
 export function testTitles(): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.ts'))

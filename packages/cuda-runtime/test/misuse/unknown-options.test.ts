@@ -16,7 +16,9 @@ import { expectClose, injectFaults } from '../../src/testing/index.js';
 import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
-/** Where an option of this name is given, what the call says, and the known name that it is near. */
+/**
+ * Where an option of this name is given, what the call says, and the known name that it is near.
+ */
 type Row = readonly [where: string, call: (options: never) => unknown, key: string, near?: string];
 
 const none = () => undefined;

@@ -38,7 +38,8 @@ bool succeeds(Call call) {
   return false;
 }
 
-/// Two streams, events, copies, a graph with external events and a read; false when something failed.
+/// Two streams, events, copies, a graph with external events and a read; false when something
+/// failed.
 class Program {
  public:
   explicit Program(Fixture& f) : fixture(f), sink(make_ref<Sink>()) {

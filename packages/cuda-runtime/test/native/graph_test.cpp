@@ -1,5 +1,5 @@
-// Graphs built node by node: what TypeScript cannot reach. Host functions that use the runtime, changes
-// from several threads, graphs with random edges against a plain execution of them.
+// Graphs built node by node: what TypeScript cannot reach. Host functions that use the runtime,
+// changes from several threads, graphs with random edges against a plain execution of them.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -71,8 +71,8 @@ TEST("graph: a host function that uses the runtime is answered 800 (CH01)") {
   OK(stream->synchronize_blocking(-1));
 }
 
-// Chains of accumulations that nothing orders but edges, added in a random order of indices: the result
-// of each buffer depends on the order of its chain.
+// Chains of accumulations that nothing orders but edges, added in a random order of indices: the
+// result of each buffer depends on the order of its chain.
 TEST("graph: random edges order nodes whatever their indices are") {
   for (const char* schedule : {"parallel", "serial", "random", "adversarial"}) {
     Fixture f(options(std::string("\"schedule\":\"") + schedule + "\",\"seed\":7"));

@@ -211,8 +211,8 @@ void run_program(uint64_t seed, const std::string& schedule) {
   CHECK_WITH(races == "[]", name + " races " + races);
 }
 
-// What a program takes on the virtual clock, in microseconds: each step comes after the earlier ones
-// of its stream and of the streams that it waited for.
+// What a program takes on the virtual clock, in microseconds: each step comes after the earlier
+// ones of its stream and of the streams that it waited for.
 constexpr int kCosts[] = {3, 5, 2};  // by Step::Kind
 
 int longest_path(const std::vector<Step>& steps) {

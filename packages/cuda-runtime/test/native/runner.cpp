@@ -20,8 +20,8 @@ void check(bool good, const char* text, const char* file, int line, const std::s
 
 }  // namespace crt_test
 
-// Arguments: parts of titles; without any, all tests run. `--exit-while-busy` ends the process while
-// work is running, which must be as clean under sanitizers as any other end.
+// Arguments: parts of titles; without any, all tests run. `--exit-while-busy` ends the process
+// while work is running, which must be as clean under sanitizers as any other end.
 int main(int count, char** arguments) {
   if (count == 2 && std::strcmp(arguments[1], "--exit-while-busy") == 0) {
     crt_test::start_what_outlives_main();

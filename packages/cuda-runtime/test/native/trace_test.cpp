@@ -150,7 +150,8 @@ TEST("what runs at the stop is counted, what ran before the start is not in the 
 TEST("a trace that nobody stops keeps nothing alive once the last handle is gone") {
   int64_t graphs = -1;
   {
-    // Options of its own: the runtime of the test before may end an instant later, and is shared till then.
+    // Options of its own: the runtime of the test before may end an instant later, and is shared
+    // till then.
     Fixture fixture(options("\"seed\":4711"));
     const Ref<Stream> main = fixture.stream("main");
     OK(main->begin_capture(1));

@@ -1,5 +1,5 @@
-// A tool as Nsight Systems is one, for the test: NVTX loads it by NVTX_INJECTION64_PATH, and it prints
-// the ranges that reach it.
+// A tool as Nsight Systems is one, for the test: NVTX loads it by NVTX_INJECTION64_PATH, and it
+// prints the ranges that reach it.
 #include <nvtx3/nvToolsExt.h>
 
 #include <cstdint>

@@ -54,7 +54,8 @@ onEachBackend((backend) => {
       side.fill(elsewhere, 1);
       unused.dispose();
       elsewhere.dispose();
-      // What is pending holds its memory: a machine that fills slower than this submits would show that.
+      // What is pending holds its memory: a machine that fills slower than this submits would show
+      // that.
       while (side.pending > 50) await delay(1);
       if (index % 100 === 0) {
         launchEmpty(t, main);

@@ -1,6 +1,6 @@
-// Builds and runs crt_tests under sanitizers: `node test/sanitizers/sanitize.mjs thread`, one or several
-// of thread, address, undefined, and address,undefined in one build. Without arguments the two that
-// CI runs.
+// Builds and runs crt_tests under sanitizers: `node test/sanitizers/sanitize.mjs thread`, one or
+// several of thread, address, undefined, and address,undefined in one build. Without arguments the
+// two that CI runs.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { buildTests, whyUnavailable } from './build-tests.mjs';

@@ -1,4 +1,7 @@
-/** `pnpm soak`: a long life in a short time; ends with 0 only if nothing crashed, leaked or was wrong. */
+/**
+ * `pnpm soak`: a long life in a short time; ends with 0 only if nothing crashed, leaked or was
+ * wrong.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -16,8 +16,8 @@ export interface SessionPlan {
 export type Counts = Readonly<Record<string, number>>;
 
 /**
- * Works until the operations are done, checks all results, disposes everything in a random order and
- * looks whether something is left behind.
+ * Works until the operations are done, checks all results, disposes everything in a random order
+ * and looks whether something is left behind.
  * @param progress told the operations since the last call, now and then
  * @throws Error for a wrong result, a refusal that was not planned, or a leak
  */

@@ -21,8 +21,8 @@ export interface Replay {
 
 /**
  * One thread's work on one runtime: streams, memory and graphs that come and go, and a model in
- * JavaScript of what every buffer holds. Waits are put in wherever the last user was another stream,
- * so that the model is exact whatever the schedule.
+ * JavaScript of what every buffer holds. Waits are put in wherever the last user was another
+ * stream, so that the model is exact whatever the schedule.
  */
 export class Session {
   readonly t: TestRuntime;
@@ -34,7 +34,9 @@ export class Session {
   /** Operations by kind. */
   readonly counts = new Map<string, number>();
   readonly elements: number;
-  /** A global capture refuses other threads' waits, so that only a runtime of one thread has some. */
+  /**
+   * A global capture refuses other threads' waits, so that only a runtime of one thread has some.
+   */
   readonly modes: readonly CaptureMode[];
   /** Calls of `notify` that are still to come back, and those that came. */
   expectedNotifications = 0;

@@ -26,8 +26,8 @@ const sessionOperations = 4000;
 
 /**
  * Rounds of sessions on a runtime that stays open and on runtimes that come and go, beside workers
- * that start and end, until the operations or the time are reached. After each round, when no worker
- * lives, everything is collected and a sample taken.
+ * that start and end, until the operations or the time are reached. After each round, when no
+ * worker lives, everything is collected and a sample taken.
  * @throws Error at the first wrong result, unplanned error, leak or worker that ended too early
  */
 export async function soak(
@@ -106,7 +106,8 @@ async function collect(): Promise<void> {
   }
 }
 
-// The module is the test kernels', which the program holds to the end; `main` belongs to the runtime.
+// The module is the test kernels', which the program holds to the end; `main` belongs to the
+// runtime.
 function remaining(t: TestRuntime): Counts {
   const owned: Counts = { module: 1, stream: 1 };
   return Object.fromEntries(

@@ -9,8 +9,8 @@ export interface Check {
 }
 
 /**
- * What has to be flat, judged by a straight line through the samples after the first third, in which
- * caches and heaps reach their size. `most` is what the line may gain over that time.
+ * What has to be flat, judged by a straight line through the samples after the first third, in
+ * which caches and heaps reach their size. `most` is what the line may gain over that time.
  */
 export function verdict(run: SoakRun): readonly Check[] {
   const late = steady(run.samples);

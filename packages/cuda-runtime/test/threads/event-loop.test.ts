@@ -204,7 +204,9 @@ function endWithWorkPending(runtime: Runtime): void {
   memory.dispose();
 }
 
-/** 2 000 launches; whoever submits faster than the device works waits for room, without blocking. */
+/**
+ * 2 000 launches; whoever submits faster than the device works waits for room, without blocking.
+ */
 async function launchMany(t: TestRuntime, stream: Stream, calls: CallTimes): Promise<void> {
   const y = zeros(t, stream, 1);
   for (let launched = 0; launched < 2000; launched += 1) {

@@ -2,7 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'rolldown/utils';
 
-/** An import of `x.js` finds `x.ts`, and a script from outside the bundle finds the bundle's packages. */
+/**
+ * An import of `x.js` finds `x.ts`, and a script from outside the bundle finds the bundle's
+ * packages.
+ */
 export async function resolve(specifier, context, next) {
   if (specifier === '@oxc-project/runtime/helpers/usingCtx') {
     return next('./using-context.mjs', { ...context, parentURL: import.meta.url });

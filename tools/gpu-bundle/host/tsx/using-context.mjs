@@ -1,6 +1,7 @@
 /**
- * What a compiled `using` calls, since Node 20 cannot read the keyword: `u` and `a` (for `await using`)
- * register a value, `e` is set to the block's error, `d` disposes in the reverse order.
+ * What a compiled `using` calls, since Node 20 cannot read the keyword: `u` and `a` (for
+ * `await using`) register a value, `e` is set to the block's error, `d` disposes in the reverse
+ * order.
  */
 export default function usingContext() {
   const none = Symbol('no error');

@@ -12,7 +12,9 @@ export interface SavedBench {
   }[];
 }
 
-/** A line for each row of each bench: the median, peers' medians over ours, targets met or missed. */
+/**
+ * A line for each row of each bench: the median, peers' medians over ours, targets met or missed.
+ */
 export function benchTable(benches: readonly SavedBench[]): string {
   const lines = benches.flatMap(({ bench, device, rows }) => [
     `${bench} · ${device}`,

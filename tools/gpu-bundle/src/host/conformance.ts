@@ -8,7 +8,9 @@ import { runVitest } from './run-vitest.js';
 import { saveResults } from './save-results.js';
 import { suiteTable } from './suite-table.js';
 
-/** The semantics of capture: our API on each backend that is present, then the driver without us. */
+/**
+ * The semantics of capture: our API on each backend that is present, then the driver without us.
+ */
 export async function conformance(root: string, command: HostCommand): Promise<number> {
   const out = resolve(command.out ?? mkdtempSync(join(tmpdir(), 'altstream-conformance-')));
   mkdirSync(out, { recursive: true });

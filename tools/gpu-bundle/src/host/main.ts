@@ -1,4 +1,5 @@
-// What `run` of a bundle does on a GPU host; in the workspace, `pnpm test:gpu` and `pnpm bench:gpu`.
+// What `run` of a bundle does on a GPU host; in the workspace, `pnpm test:gpu` and
+// `pnpm bench:gpu`.
 
 import { fileURLToPath } from 'node:url';
 import { bench } from './bench.js';

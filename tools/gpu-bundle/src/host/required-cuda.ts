@@ -3,7 +3,8 @@ import { type BackendReport, probe } from '@altstream/cuda-runtime';
 const variable = 'CUDA_RUNTIME_REQUIRE_CUDA';
 
 /**
- * The environment of a run in which a missing CUDA is a failure, unless the caller's own says otherwise.
+ * The environment of a run in which a missing CUDA is a failure, unless the caller's own says
+ * otherwise.
  * @throws Error with the probe's reason if CUDA is required and cannot be used
  */
 export async function requiredCuda(): Promise<Readonly<Record<string, string>>> {

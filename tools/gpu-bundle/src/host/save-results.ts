@@ -5,7 +5,9 @@ import { probe } from '@altstream/cuda-runtime';
 import { gpus } from './gpus.js';
 import type { HostCommand } from './host-command.js';
 
-/** Writes `results` with the machine and the commit into the folder that was asked for, if one was. */
+/**
+ * Writes `results` with the machine and the commit into the folder that was asked for, if one was.
+ */
 export async function saveResults(
   { name, filters, out }: HostCommand,
   file: string,

@@ -24,8 +24,8 @@ export function suiteTable({ status, suites }: VitestRun): string {
 }
 
 /**
- * `N passed, N failed, N skipped` over all passes, as the workspace's reporter ends each of them. What no
- * test tells, such as an error outside of all, counts as failed.
+ * `N passed, N failed, N skipped` over all passes, as the workspace's reporter ends each of them.
+ * What no test tells, such as an error outside of all, counts as failed.
  */
 export function closingLine({ status, suites }: VitestRun): string {
   const { passed, failed, skipped } = sumOf(suites);

@@ -7,8 +7,8 @@ import { closingLine, suiteTable } from './suite-table.js';
 import { chosenFiles, isStressTest, testFiles, withoutStressTests } from './test-files.js';
 
 /**
- * Every suite, with CUDA required. Stress tests run when the others are over, each in a process of its own:
- * one may need the memory that the process of another still holds.
+ * Every suite, with CUDA required. Stress tests run when the others are over, each in a process of
+ * its own: one may need the memory that the process of another still holds.
  * @throws Error with the probe's reason if there is no usable GPU
  */
 export async function test(root: string, command: HostCommand): Promise<number> {

@@ -2,7 +2,9 @@ import type { Stream } from '../../../src/index.js';
 import type { Replay, Session } from '../session.js';
 import { type Slot, type Step, slotsOf, submit } from '../step.js';
 
-/** Captures random steps on all streams, with waits where they are needed, and launches the graph. */
+/**
+ * Captures random steps on all streams, with waits where they are needed, and launches the graph.
+ */
 export async function captureReplay(s: Session): Promise<void> {
   const steps = Array.from({ length: s.random.integer(1, 12) }, () => s.randomStep());
   const notifications = s.random.integer(0, 2);

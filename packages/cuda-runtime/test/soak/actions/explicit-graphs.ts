@@ -71,7 +71,8 @@ function addStep(s: Session, graph: Graph, step: Step, after: readonly GraphNode
   return graph.addKernel(...kernelOf(s.t, step), after);
 }
 
-// Of the same kind, on other memory: the nodes of these graphs are a chain, so that the order stays right.
+// Of the same kind, on other memory: the nodes of these graphs are a chain, so that the order stays
+// right.
 function otherStep(s: Session, { kind }: Step): Step {
   for (;;) {
     const step = s.randomStep();

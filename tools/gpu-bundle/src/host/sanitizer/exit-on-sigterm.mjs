@@ -1,2 +1,3 @@
-// vitest ends its workers with SIGTERM. A process that dies of it leaves no summary of the sanitizer.
+// vitest ends its workers with SIGTERM. A process that dies of it leaves no summary of the
+// sanitizer.
 process.on('SIGTERM', () => process.exit(143));

@@ -34,8 +34,8 @@ interface Checked extends SanitizerFindings {
 }
 
 /**
- * The parity cases on CUDA, once under each tool. Fails on a finding, on a failed test, and if nothing
- * was looked at.
+ * The parity cases on CUDA, once under each tool. Fails on a finding, on a failed test, and if
+ * nothing was looked at.
  */
 export async function sanitize(root: string, command: HostCommand): Promise<number> {
   const { error } = spawnSync('compute-sanitizer', ['--version']);
@@ -57,7 +57,9 @@ export async function sanitize(root: string, command: HostCommand): Promise<numb
   return checked.every(({ status }) => status === 0) ? 0 : 1;
 }
 
-/** Below the results, where there are any, so that what was found is there even if the run is ended. */
+/**
+ * Below the results, where there are any, so that what was found is there even if the run is ended.
+ */
 function logFolder(out: string | undefined, tool: Tool): string {
   if (out === undefined) return mkdtempSync(join(tmpdir(), `altstream-${tool}-`));
   const folder = resolve(out, `${tool}-processes`); // the tool has a folder of its own to start from

@@ -85,8 +85,8 @@ bool Scene::warm_up(std::string& why) {
   k(s2);
   cudaError_t error = cudaDeviceSynchronize();
   set_counter(0);
-  // A small copy from pageable memory returns once it is staged; streams that do not block would not
-  // wait for the rest (CU34).
+  // A small copy from pageable memory returns once it is staged; streams that do not block would
+  // not wait for the rest (CU34).
   if (error == cudaSuccess) error = cudaDeviceSynchronize();
   if (error != cudaSuccess) why = std::string("warm-up: ") + cudaGetErrorString(error);
   return error == cudaSuccess;
