@@ -24,7 +24,9 @@ export interface LatencyHistogram {
 export interface RuntimeStats {
   /** Objects alive by kind (`buffer`, `stream`, `graph`, …), held by JavaScript or by work. */
   readonly live: Readonly<Record<string, number>>;
+  /** Bytes of device memory that buffers have; on the CPU backend host buffers count, too. */
   readonly bytesInUse: number;
+  /** The most that `bytesInUse` has been. */
   readonly bytesPeak: number;
   /** Operations submitted to streams, a launch of a graph counting as one. */
   readonly operations: number;
