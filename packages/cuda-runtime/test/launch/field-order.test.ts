@@ -43,17 +43,18 @@ onEachBackend((backend) => {
       ['i32', 12],
       ['i32', 16],
       ['bool', 20],
+      ['bool', 21],
     ]);
     const results: number[] = [];
     for (const first of [true, false]) {
       for (const negate of [true, false]) {
-        const params = { y: y.slice(0, 0, 1), negate, a: 7, b: -1, first };
+        const params = { y: y.slice(0, 0, 1), negate, a: 7, b: -1, first, twice: !first };
         s.launch(choose, { grid: [1], block: [1] }, params);
         results.push((await readInts(s, y))[0] ?? 0);
       }
     }
-    expect(results).toEqual([-7, 7, 1, -1]);
-    const params = { y: y.slice(0, 0, 1), negate: 1, a: 0, b: 0, first: true };
+    expect(results).toEqual([-7, 7, 2, -2]);
+    const params = { y: y.slice(0, 0, 1), negate: 1, a: 0, b: 0, first: true, twice: true };
     const launch = () => s.launch(choose, { grid: [1], block: [1] }, params);
     expect(launch).toThrow('`negate` is 1, expected a bool');
   });

@@ -43,7 +43,7 @@ extern "C" __global__ void test_parallel(__grid_constant__ const ParallelParams 
 
 extern "C" __global__ void test_choose(__grid_constant__ const ChooseParams p) {
   const int32_t chosen = p.first ? p.a : p.b;
-  *p.y = p.negate ? -chosen : chosen;
+  *p.y = (p.negate ? -chosen : chosen) * (p.twice ? 2 : 1);
 }
 
 extern "C" __global__ void test_empty(__grid_constant__ const EmptyParams) {}

@@ -1,4 +1,4 @@
-/* y = (first ? a : b), negated if asked for. */
+/* y = (first ? a : b), negated and doubled if asked for. */
 #ifndef TEST_KERNELS_CHOOSE_H
 #define TEST_KERNELS_CHOOSE_H
 
@@ -11,7 +11,8 @@ typedef struct ChooseParams {
   bool negate; /* y = -y at last */
   int32_t a;   /* taken if `first` */
   int32_t b;   /* taken if not */
-  bool first;  /* a or b; the last byte that counts, before the padding */
+  bool first;  /* a or b */
+  bool twice;  /* y = 2 y at last; no four bytes are left behind its offset */
 } ChooseParams;
 
 #endif
