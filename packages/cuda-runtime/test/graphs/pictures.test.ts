@@ -68,6 +68,21 @@ const rows: readonly GraphRow[] = [
       expect(graph.toSvg().match(/<rect [^>]*rx="4"/g)).toHaveLength(2);
     },
   },
+  {
+    name: 'the SVG shows nodes that nothing orders side by side, none behind another',
+    run(scene) {
+      const graph = scene.device.createGraph();
+      const branches = [graph.addEmpty(), graph.addEmpty(), graph.addEmpty()];
+      graph.addEmpty(branches);
+      const svg = graph.toSvg();
+      const boxes = svg.match(/<rect x="\d+" y="\d+"/g) ?? [];
+      expect(boxes).toHaveLength(4);
+      expect(new Set(boxes).size).toBe(4);
+      const width = Number(/<svg [^>]* width="(\d+)"/.exec(svg)?.[1]);
+      const lefts = boxes.map((box) => Number(/x="(\d+)"/.exec(box)?.[1]));
+      expect(Math.max(...lefts) + 170).toBeLessThan(width);
+    },
+  },
 ];
 
 describeEachBackend('pictures of explicit graphs', rows, async (context, row) =>

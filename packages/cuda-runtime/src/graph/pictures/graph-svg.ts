@@ -15,28 +15,38 @@ interface Placed {
   readonly node: GraphNode;
 }
 
+interface Column {
+  readonly left: number;
+  /** In boxes. */
+  readonly width: number;
+  readonly lanes: ReadonlyMap<GraphNode, number>;
+}
+
 /** A self-contained picture of a graph: one coloured column a stream, dependencies downwards. */
 export function graphToSvg(graph: {
   readonly nodes: readonly GraphNode[];
   readonly edges: readonly GraphEdge[];
 }): string {
-  const streams = [...new Set(graph.nodes.map(({ stream }) => stream))];
   const rows = rowsOf(graph.nodes, graph.edges);
+  const columns = columnsOf(graph.nodes, rows);
+  const streams = [...columns.keys()];
   const placed = new Map<number, Placed>();
-  for (const node of graph.nodes) {
-    const column = streams.indexOf(node.stream);
-    const x = 20 + column * columnWidth;
-    placed.set(node.id, { node, column, x, y: top + (rows.get(node.id) ?? 0) * rowHeight });
+  for (const [column, { left, lanes }] of [...columns.values()].entries()) {
+    for (const [node, lane] of lanes) {
+      const x = left + lane * columnWidth;
+      placed.set(node.id, { node, column, x, y: top + (rows.get(node.id) ?? 0) * rowHeight });
+    }
   }
-  const deepest = Math.max(0, ...rows.values());
-  const width = 20 + Math.max(1, streams.length) * columnWidth;
+  const deepest = [...rows.values()].reduce((most, row) => Math.max(most, row), 0);
+  const lanes = [...columns.values()].reduce((sum, { width }) => sum + width, 0);
+  const width = 20 + Math.max(1, lanes) * columnWidth;
   const height = top + (deepest + 1) * rowHeight + 10;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" role="img" width="${width}" height="${height}" font-family="sans-serif" font-size="11">`,
     `<title>Graph, operations: ${graph.nodes.length}, streams: ${escapeXml(streams.join(', '))}</title>`,
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#444444"/></marker></defs>',
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
-    ...streams.map((stream, column) => heading(stream, column)),
+    ...[...columns].map(([stream, { left }]) => heading(stream, left)),
     ...graph.edges.map((edge) => arrow(edge, placed)),
     ...[...placed.values()].map(box),
     '</svg>',
@@ -60,8 +70,32 @@ function rowsOf(nodes: readonly GraphNode[], edges: readonly GraphEdge[]): Map<n
   return rows;
 }
 
-function heading(stream: string, column: number): string {
-  const x = 20 + column * columnWidth + boxWidth / 2;
+// A column is as wide as the most of its nodes that share a row: explicit nodes have no stream, and
+// those that nothing orders lie side by side.
+function columnsOf(
+  nodes: readonly GraphNode[],
+  rows: ReadonlyMap<number, number>,
+): ReadonlyMap<string, Column> {
+  const byStream = new Map<string, Map<GraphNode, number>>();
+  const taken = new Map<string, number>();
+  for (const node of nodes) {
+    const place = `${rows.get(node.id) ?? 0} ${node.stream}`;
+    const lane = taken.get(place) ?? 0;
+    taken.set(place, lane + 1);
+    byStream.set(node.stream, (byStream.get(node.stream) ?? new Map()).set(node, lane));
+  }
+  let left = 20;
+  const columns = new Map<string, Column>();
+  for (const [stream, lanes] of byStream) {
+    const width = [...lanes.values()].reduce((most, lane) => Math.max(most, lane + 1), 1);
+    columns.set(stream, { left, width, lanes });
+    left += width * columnWidth;
+  }
+  return columns;
+}
+
+function heading(stream: string, left: number): string {
+  const x = left + boxWidth / 2;
   return `<text x="${x}" y="22" text-anchor="middle" font-weight="bold">${escapeXml(clip(stream, boxWidth))}</text>`;
 }
 
