@@ -38,7 +38,7 @@ const cases: readonly [string, string, RegExp, () => unknown][] = [
     () => launch(params({ count: 0.5 })),
   ],
   ['too large an i32', 'CRT_ARGUMENT', /`x` is 2147483648/, () => launch(params({ x: 2 ** 31 }))],
-  ['text for a number', 'CRT_ARGUMENT', /`x` is 7, expected/, () => launch(params({ x: '7' }))],
+  ['text for a number', 'CRT_ARGUMENT', /`x` is "7", expected/, () => launch(params({ x: '7' }))],
   [
     'null for a pointer',
     'CRT_ARGUMENT',

@@ -1,15 +1,26 @@
-/** A received value for the text of an error; never throws, whatever the value is. */
+/** A received value for the text of an error; never throws, and short whatever the value is. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
+    case 'string':
+      return shorten(looksLikeAnother.test(value) ? JSON.stringify(value) : value);
     case 'object':
       return value === null ? 'null' : describeObject(value);
     case 'function':
       return 'a function';
     case 'bigint':
-      return `${value}n`;
+      return shorten(`${value}n`);
     default:
-      return String(value);
+      return shorten(String(value));
   }
+}
+
+// Text that without quotes reads as nothing, or as a value that would have been right.
+const looksLikeAnother = /^\s|\s$|^$|^[-+]?[.\d]|^(null|undefined|true|false|NaN|-?Infinity)$/;
+
+const mostCharacters = 120;
+
+function shorten(text: string): string {
+  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`;
 }
 
 function describeObject(value: object): string {
@@ -17,7 +28,7 @@ function describeObject(value: object): string {
     if (Array.isArray(value)) return `an array of ${value.length}`;
     const name: unknown = value.constructor?.name;
     if (typeof name !== 'string' || name === '') return 'an object';
-    return ours.get(name.replace(/^_/, '')) ?? `an object (${name})`;
+    return ours.get(name.replace(/^_/, '')) ?? shorten(`an object (${name})`);
   } catch {
     // A getter or a proxy of the user's threw.
     return 'an object';
