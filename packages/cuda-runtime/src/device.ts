@@ -118,7 +118,7 @@ export class NativeDevice implements Device {
   alloc(bytes: number, options: AllocOptions = {}): DeviceBuffer {
     const api = 'device.alloc';
     checkOptions(api, 'options', options, allocNames);
-    const { stream = this.runtime.currentStream(this), label = '', graphOwned = false } = options;
+    const { stream = this.#current(api), label = '', graphOwned = false } = options;
     checkBytes(api, bytes);
     if (typeof label !== 'string') throw wrongKind(api, 'label', label, 'text');
     this.#checkStream(api, stream);
@@ -160,7 +160,7 @@ export class NativeDevice implements Device {
     const api = 'device.capture';
     checkFunction(api, 'record', record);
     checkOptions(api, 'options', options, captureNames);
-    const { stream = this.runtime.currentStream(this) } = options;
+    const { stream = this.#current(api) } = options;
     this.#checkStream(api, stream);
     return captureGraph(stream, record, options);
   }
@@ -192,6 +192,12 @@ export class NativeDevice implements Device {
     const isStream = stream instanceof NativeStream;
     if (isStream && stream.device === this) return;
     throw wrongStream(api, stream, isStream ? stream.device : undefined, this);
+  }
+
+  // The first one makes the stream, which should not be what an error names.
+  #current(api: string): Stream {
+    this.#runtime(api);
+    return this.runtime.currentStream(this);
   }
 
   #runtime(api: string): number {

@@ -35,9 +35,14 @@ export function checkNames<Options extends object>(
 }
 
 /** @throws ArgumentError unless `value` is an object that is no array */
-export function checkObject(api: string, argument: string, value: unknown): void {
+export function checkObject(
+  api: string,
+  argument: string,
+  value: unknown,
+  expected = 'an object of options',
+): void {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject) throw wrongKind(api, argument, value, 'an object of options');
+  if (!isObject) throw wrongKind(api, argument, value, expected);
 }
 
 const signalOnly: OptionNames<{ signal?: unknown }> = { signal: true };

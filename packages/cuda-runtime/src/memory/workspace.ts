@@ -99,7 +99,7 @@ export class Workspace implements TensorAllocator, Disposable {
   /** Goes back to a mark: tensors made since may be overwritten by the next ones. */
   release(mark: WorkspaceMark): void {
     this.#checkAlive('workspace.release');
-    checkObject('workspace.release', 'mark', mark);
+    checkObject('workspace.release', 'mark', mark, 'a mark of `workspace.mark`');
     const isBehind =
       mark.chunk < this.#chunk || (mark.chunk === this.#chunk && mark.offset <= this.#offset);
     if (mark.workspace !== this || !isBehind) {

@@ -1,7 +1,7 @@
 import { wrongKind } from '../../arguments/faults.js';
 import type { Handle } from '../../native/binding.js';
 import { environment } from '../../native/environment.js';
-import { guarded } from '../../native/guarded.js';
+import { guardedAs } from '../../native/guarded.js';
 import { Condition } from '../condition.js';
 import type { GraphNode } from '../graph-node.js';
 import type { GraphTarget } from './graph-target.js';
@@ -25,7 +25,7 @@ export function addConditional(
   }
   const ids = nodeIds(api, graph.owner, after);
   const { binding } = environment();
-  const { node, bodies: graphs } = guarded(() =>
+  const { node, bodies: graphs } = guardedAs(api, () =>
     binding.graphAddConditional(graph.use(api), condition.use(api), types[api], bodies, ids),
   );
   return { id: node, graphs };
