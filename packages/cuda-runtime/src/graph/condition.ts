@@ -1,3 +1,4 @@
+import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { NativeRecord } from '../native/record.js';
 import { notCloneable } from '../threads/not-cloneable.js';
@@ -21,6 +22,7 @@ export class Condition {
 
   /** @internal The native handle. */
   use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'condition');
     return this.#record.use(api);
   }
 }

@@ -11,6 +11,7 @@ import type {
   Memory,
   Tensor,
 } from '../contract.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import type { LaunchConfig } from '../launch/launch-config.js';
 import type { NativeCallback } from '../launch/native-callback.js';
 import type { Handle } from '../native/binding.js';
@@ -80,6 +81,7 @@ export class NativeGraph implements Graph {
 
   /** @internal The native handle. @throws DisposedError */
   use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'graph');
     if (api.startsWith('graph.add')) this.device.runtime.noteOrigin();
     return this.#record.use(api);
   }

@@ -1,3 +1,4 @@
+import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { NativeRecord } from '../native/record.js';
 import { notCloneable } from '../threads/not-cloneable.js';
@@ -16,6 +17,7 @@ export class HostFunction implements NativeCallback {
   }
 
   use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'host function');
     return this.#record.use(api);
   }
 }

@@ -3,6 +3,7 @@ import type { Device, Kernel, KernelParams, Module } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
 import { LaunchConfigError } from '../errors/launch-config-error.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -42,6 +43,7 @@ export class NativeKernel implements Kernel {
     params: KernelParams,
     api: string = 'stream.launch',
   ): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'kernel');
     const handle = this.#record.use(api);
     if (this.#module.runtime !== device.runtime) throw this.#foreign(api, device.runtime.backend);
     const { block } = environment();

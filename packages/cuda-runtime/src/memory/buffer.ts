@@ -1,4 +1,5 @@
 import type { Device, DeviceBuffer } from '../contract.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { NativeRecord } from '../native/record.js';
 
@@ -20,12 +21,13 @@ export class NativeBuffer implements DeviceBuffer {
     return this.#record.isReleased;
   }
 
-  /** @internal The handle; 0 after `dispose`. */
+  /** @internal The handle; 0 after `dispose`, and of a proxy. */
   get handle(): Handle {
-    return this.#record.handle;
+    return #record in this ? this.#record.handle : 0;
   }
 
   use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'buffer');
     return this.#record.use(api);
   }
 

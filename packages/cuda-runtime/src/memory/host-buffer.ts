@@ -1,5 +1,6 @@
 import { CudaRuntimeError } from '../errors/cuda-runtime-error.js';
 import { fromNative } from '../errors/from-native.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { NativeRecord } from '../native/record.js';
@@ -43,6 +44,7 @@ export class HostBuffer implements Disposable {
 
   /** @internal The native handle. @throws DisposedError */
   use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'host buffer');
     return this.#record.use(api);
   }
 

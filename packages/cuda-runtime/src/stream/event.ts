@@ -1,5 +1,6 @@
 import { type OwningRuntime, wrongKind, wrongRuntime } from '../arguments/faults.js';
 import { checkSignalOnly } from '../arguments/options.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -27,6 +28,7 @@ export class Event implements Disposable {
 
   /** @internal The native handle. @throws DisposedError */
   use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'event');
     return this.#record.use(api);
   }
 

@@ -15,6 +15,7 @@ import type {
 import type { DType } from '../dtype.js';
 import { fromNative } from '../errors/from-native.js';
 import { NotOwnerError } from '../errors/not-owner-error.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import { HostFunction } from '../launch/host-function.js';
 import { NativeKernel } from '../launch/kernel.js';
 import type { LaunchConfig } from '../launch/launch-config.js';
@@ -76,10 +77,12 @@ export class NativeStream implements Stream {
   }
 
   use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'stream');
     return this.#record.use(api);
   }
 
   submit(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'stream');
     const handle = this.#record.use(api);
     this.#limit.admit(api);
     this.device.runtime.noteOrigin();

@@ -9,6 +9,7 @@ import type {
   Stream,
   Tensor,
 } from '../../contract.js';
+import { notTheObject } from '../../errors/not-the-object.js';
 import { NativeKernel } from '../../launch/kernel.js';
 import type { LaunchConfig } from '../../launch/launch-config.js';
 import { copyRange, fillRange } from '../../memory/ranges.js';
@@ -48,6 +49,7 @@ export class NativeGraphExec implements GraphExec {
 
   /** @internal The native handle. @throws DisposedError */
   use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'graph executable');
     return this.#record.use(api);
   }
 
