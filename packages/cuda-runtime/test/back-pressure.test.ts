@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openSync, QueueFullError, type Stream } from '../src/index.js';
+import { openSync, QueueFullError, type Stream, type Tensor } from '../src/index.js';
 import { onEachBackend } from '../src/testing/on-each-backend.js';
 import {
   accumulate,
@@ -49,6 +49,18 @@ onEachBackend((backend) => {
     expect(await readInts(s, y)).toEqual([6000]);
   });
 
+  test('a full stream can be captured: what is recorded is not pending', async () => {
+    const y = zeros(t, s, 1);
+    await s.synchronize();
+    spin(t, s, 300);
+    expect(catchError(() => launchFor(1000, y))).toBeInstanceOf(QueueFullError);
+    const graph = t.device.capture(() => launchFor(200, y), { stream: s });
+    expect(graph.nodes).toHaveLength(200);
+    expect(catchError(() => launchFor(1000, y))).toBeInstanceOf(QueueFullError);
+    expect(s.pending).toBeLessThanOrEqual(100);
+    await s.synchronize();
+  });
+
   test('the error names the stream and the ways out', () => {
     spin(t, s, 300);
     const error = catchError(() => {
@@ -64,6 +76,10 @@ onEachBackend((backend) => {
     expect(() => openSync({ queuePolicy: 'drop' as never })).toThrow(/expected throw or block/);
     expect(() => openSync({ maxPending: 0 })).toThrow(/positive integer/);
   });
+
+  function launchFor(count: number, y: Tensor): void {
+    for (let launched = 0; launched < count; launched += 1) accumulate(t, s, y);
+  }
 
   function catchError(call: () => void): unknown {
     try {

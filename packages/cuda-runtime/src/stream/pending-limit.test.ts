@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import { QueueFullError } from '../errors/queue-full-error.js';
 import { PendingLimit } from './pending-limit.js';
 
+const stream = (pending: () => number, isCaptured = () => false) => ({ pending, isCaptured });
+
 test('never lets more through than fit, and seldom asks', () => {
   let pending = 0;
   let asked = 0;
@@ -9,7 +11,7 @@ test('never lets more through than fit, and seldom asks', () => {
     asked += 1;
     return pending;
   };
-  const limit = new PendingLimit({ maxPending: 200, policy: 'throw' }, 's#1', count);
+  const limit = new PendingLimit({ maxPending: 200, policy: 'throw' }, 's#1', stream(count));
   const submitAll = () => {
     for (;;) {
       limit.admit('stream.launch');
@@ -24,13 +26,30 @@ test('never lets more through than fit, and seldom asks', () => {
   expect(pending).toBe(200);
 });
 
+test('what a full stream records is let through, and what it submits afterwards is not', () => {
+  let isCaptured = false;
+  const full = stream(
+    () => 200,
+    () => isCaptured,
+  );
+  const limit = new PendingLimit({ maxPending: 200, policy: 'throw' }, 's#1', full);
+  const submit = () => limit.admit('stream.launch');
+  expect(submit).toThrow(QueueFullError);
+  isCaptured = true;
+  for (let recorded = 0; recorded < 300; recorded += 1) submit();
+  isCaptured = false;
+  expect(submit).toThrow(QueueFullError);
+});
+
 test('blocks until there is room', () => {
   let asked = 0;
   const count = () => {
     asked += 1;
     return asked < 4 ? 10 : 9;
   };
-  new PendingLimit({ maxPending: 10, policy: 'block' }, 's#1', count).admit('stream.launch');
+  new PendingLimit({ maxPending: 10, policy: 'block' }, 's#1', stream(count)).admit(
+    'stream.launch',
+  );
   expect(asked).toBe(4);
 });
 
@@ -40,6 +59,10 @@ test.each([
   [2, 1],
   [1, 1],
 ])('a limit of %i is ready below %i', (maxPending, below) => {
-  const limit = new PendingLimit({ maxPending, policy: 'throw' }, 's#1', () => 0);
+  const limit = new PendingLimit(
+    { maxPending, policy: 'throw' },
+    's#1',
+    stream(() => 0),
+  );
   expect(limit.readyBelow).toBe(below);
 });

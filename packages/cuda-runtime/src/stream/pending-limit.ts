@@ -11,6 +11,13 @@ export interface QueueOptions {
   readonly policy: QueuePolicy;
 }
 
+/** What the limit asks of its stream. */
+export interface LimitedStream {
+  pending(): number;
+  /** What a capture records is pending nowhere, whatever the stream did before. */
+  isCaptured(): boolean;
+}
+
 // Asking the addon for the count costs a call, so it is asked every so many operations only.
 const interval = 64;
 
@@ -21,13 +28,13 @@ const interval = 64;
 export class PendingLimit {
   readonly #options: QueueOptions;
   readonly #name: string;
-  readonly #pending: () => number;
+  readonly #stream: LimitedStream;
   #allowed = 0;
 
-  constructor(options: QueueOptions, name: string, pending: () => number) {
+  constructor(options: QueueOptions, name: string, stream: LimitedStream) {
     this.#options = options;
     this.#name = name;
-    this.#pending = pending;
+    this.#stream = stream;
   }
 
   /**
@@ -46,11 +53,12 @@ export class PendingLimit {
 
   #measure(api: string): void {
     const { maxPending, policy } = this.#options;
-    let room = maxPending - this.#pending();
+    let room = maxPending - this.#stream.pending();
+    if (room <= 0 && this.#stream.isCaptured()) return;
     if (room <= 0 && policy === 'throw') throw this.#full(api, maxPending - room);
     while (room <= 0) {
       pause(1);
-      room = maxPending - this.#pending();
+      room = maxPending - this.#stream.pending();
     }
     this.#allowed = Math.min(interval, room) - 1;
   }

@@ -67,7 +67,10 @@ export class NativeStream implements Stream {
     this.id = binding.streamId(handle);
     this.priority = binding.streamPriority(handle);
     this.#owner = owner;
-    this.#limit = new PendingLimit(queue, `${name}#${this.id}`, () => this.pending);
+    this.#limit = new PendingLimit(queue, `${name}#${this.id}`, {
+      pending: () => this.pending,
+      isCaptured: () => this.captureStatus !== 'none',
+    });
     const terms = { isUsers: owner === 'user' };
     this.#record = new NativeRecord(this, handle, `stream ${name}#${this.id}`, terms);
   }
