@@ -213,5 +213,5 @@ export class NativeDevice implements Device {
 
 function checkBytes(api: string, bytes: number): void {
   if (Number.isSafeInteger(bytes) && bytes >= 0) return;
-  throw wrongKind(api, 'bytes', bytes, 'a non-negative integer');
+  throw wrongKind(api, 'bytes', bytes, 'a non-negative integer below 2^53');
 }

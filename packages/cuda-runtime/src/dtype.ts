@@ -14,12 +14,14 @@ const bytes: Readonly<Record<DType, number>> = {
   u8: 1,
 };
 
+/** All element types, for the text of an error. */
+export const dtypeNames = Object.keys(bytes).join(', ');
+
 /** Size of one element in bytes. @throws ArgumentError for what is no element type */
 export function dtypeBytes(dtype: DType): number {
   const size: unknown = bytes[dtype];
   if (typeof size === 'number') return size;
-  const expected = Object.keys(bytes).join(', ');
-  throw wrongKind('dtypeBytes', 'dtype', dtype, expected);
+  throw wrongKind('dtypeBytes', 'dtype', dtype, dtypeNames);
 }
 
 /** True for the name of an element type. */

@@ -32,7 +32,7 @@ export function resolvePool(pool: PoolOptions): NativeOpenOptions['pool'] {
     throw wrongKind('open', 'pool.releaseThreshold', threshold, expected);
   }
   if (!isSize(initialBytes)) {
-    throw wrongKind('open', 'pool.initialBytes', initialBytes, 'a non-negative integer');
+    throw wrongKind('open', 'pool.initialBytes', initialBytes, 'a non-negative integer below 2^53');
   }
   if (threshold !== 'max' && initialBytes > threshold) {
     throw refuse(

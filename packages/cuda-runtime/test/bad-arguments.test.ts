@@ -34,7 +34,7 @@ const cases: readonly [string, string, RegExp, () => unknown][] = [
   [
     'a fraction for i32',
     'CRT_ARGUMENT',
-    /`count` is 0.5, expected a i32/,
+    /`count` is 0.5, expected an i32/,
     () => launch(params({ count: 0.5 })),
   ],
   ['too large an i32', 'CRT_ARGUMENT', /`x` is 2147483648/, () => launch(params({ x: 2 ** 31 }))],
@@ -175,7 +175,7 @@ const cases: readonly [string, string, RegExp, () => unknown][] = [
   [
     'an unknown element type',
     'CRT_ARGUMENT',
-    /f64, not an element type/,
+    /`dtype` is f64, expected f32, bf16, .* u8/,
     () => Tensor.allocate(t.device, [1], 'f64' as never),
   ],
   [

@@ -122,7 +122,7 @@ export function resolveCpuOptions(
   checkCost(resolved.cost);
   for (const name of ['threads', 'maxThreads', 'seed', 'limitBytes', 'hangMs'] as const) {
     if (!Number.isSafeInteger(resolved[name]) || resolved[name] < 0) {
-      throw wrongKind('open', `cpu.${name}`, resolved[name], 'a non-negative integer');
+      throw wrongKind('open', `cpu.${name}`, resolved[name], 'a non-negative integer below 2^53');
     }
   }
   for (const name of ['raceCheck', 'poison', 'strictPdl', 'protect'] as const) {

@@ -6,7 +6,7 @@ import { commandLayout } from '../native/binding.js';
 import type { CommandBlock } from '../native/command-block.js';
 import type { CallbackParams } from './native-callback.js';
 import type { ParamsLayout } from './params/params-layout.js';
-import { writeScalar } from './params/scalar.js';
+import { scalarText, writeScalar } from './params/scalar.js';
 
 const api = 'module.callback';
 
@@ -43,7 +43,7 @@ export function encodeHostParams(
     const value = params[field.name];
     const isNumber = typeof value === 'number' || typeof value === 'bigint';
     if (isNumber && writeScalar(block, base + field.offset, field.type, value)) continue;
-    throw wrongValue(name, field.name, value, `a ${field.type}`);
+    throw wrongValue(name, field.name, value, scalarText(field.type));
   }
 }
 

@@ -1,7 +1,7 @@
 import { wrongKind } from '../arguments/faults.js';
 import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type * as contract from '../contract.js';
-import { type DType, dtypeBytes, isDType } from '../dtype.js';
+import { type DType, dtypeBytes, dtypeNames, isDType } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
 import { HostBuffer } from './host-buffer.js';
@@ -174,8 +174,7 @@ export class TensorView implements contract.Tensor {
 
 /** A copy of the shape. @throws ArgumentError naming shape or dtype */
 export function checkShape(api: string, shape: readonly number[], dtype: DType): readonly number[] {
-  if (!isDType(dtype))
-    throw argument(api, `\`dtype\` is ${describeValue(dtype)}, not an element type`);
+  if (!isDType(dtype)) throw wrongKind(api, 'dtype', dtype, dtypeNames);
   const own = copyOf(api, 'shape', shape);
   for (const size of own) {
     if (!Number.isSafeInteger(size) || size < 0) {
@@ -236,7 +235,7 @@ function checkPlace(tensor: TensorView): void {
   const { buffer, byteOffset, spanBytes, dtype } = tensor;
   const isAligned = Number.isSafeInteger(byteOffset) && byteOffset % dtypeBytes(dtype) === 0;
   if (!isAligned || byteOffset < 0) {
-    const detail = `\`byteOffset\` is ${describeValue(byteOffset)}, expected a multiple of ${dtypeBytes(dtype)}`;
+    const detail = `\`byteOffset\` is ${describeValue(byteOffset)}, expected a non-negative multiple of ${dtypeBytes(dtype)}`;
     throw argument('Tensor.of', detail);
   }
   if (byteOffset + spanBytes > buffer.bytes) {

@@ -100,14 +100,15 @@ export class Workspace implements TensorAllocator, Disposable {
   release(mark: WorkspaceMark): void {
     this.#checkAlive('workspace.release');
     checkObject('workspace.release', 'mark', mark, 'a mark of `workspace.mark`');
-    const isBehind =
-      mark.chunk < this.#chunk || (mark.chunk === this.#chunk && mark.offset <= this.#offset);
-    if (mark.workspace !== this || !isBehind) {
+    const { workspace, chunk, offset } = mark;
+    const isPlace = [chunk, offset].every((value) => Number.isSafeInteger(value) && value >= 0);
+    const isBehind = chunk < this.#chunk || (chunk === this.#chunk && offset <= this.#offset);
+    if (workspace !== this || !isPlace || !isBehind) {
       const detail = `the mark is not an earlier point of workspace ${this.label}`;
       throw new ArgumentError({ api: 'workspace.release', detail });
     }
-    this.#chunk = mark.chunk;
-    this.#offset = mark.offset;
+    this.#chunk = chunk;
+    this.#offset = offset;
   }
 
   /** A disjoint arena for a branch that runs at the same time; the same object for the same name. */

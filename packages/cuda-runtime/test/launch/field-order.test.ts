@@ -82,7 +82,7 @@ onEachBackend((backend) => {
       ['a missing field', () => ({ y, count: 4, factor: 1 }), /missing: x/],
       ['an unknown field', () => ({ y, count: 4, factor: 1, x: 1, z: 1 }), /unknown: z/],
       ['a wrong name', () => ({ y, count: 4, factor: 1, X: 1 }), /missing: x; unknown: X/],
-      ['a wrong value', () => ({ y, count: 4, factor: 1, x: 0.5 }), /`x` is 0.5, expected a i32/],
+      ['a wrong value', () => ({ y, count: 4, factor: 1, x: 0.5 }), /`x` is 0.5, expected an i32/],
       ['a null', () => ({ y: null, count: 4, factor: 1, x: 1 }), /`y` is null, expected a tensor/],
       [
         'two wrong ones, the struct decides which is told',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Stream, Workspace } from '../../src/index.js';
+import { type Stream, Tensor, Workspace } from '../../src/index.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
 let t: TestRuntime;
@@ -37,6 +37,35 @@ test('no mark is told from no options', () => {
   const release = () => new Workspace(t.device).release(undefined as never);
   expect(release).toThrow('`mark` is undefined, expected a mark of `workspace.mark`');
 });
+
+test('a mark of somebody else is refused by release, not by the next tensor', () => {
+  const workspace = new Workspace(t.device);
+  const { chunk, offset } = workspace.mark();
+  for (const place of [{ chunk: -1 }, { offset: -5 }, { chunk: -1.5 }, { offset: Number.NaN }]) {
+    const release = () => workspace.release({ workspace, chunk, offset, ...place });
+    expect(release).toThrow('workspace.release: the mark is not an earlier point');
+  }
+  expect(workspace.tensor([4], 'f32').byteOffset).toBe(0);
+});
+
+test.each<[string, () => unknown]>([
+  [
+    '`bytes` is 9007199254740992, expected a non-negative integer below 2^53',
+    () => t.device.alloc(2 ** 53),
+  ],
+  ['`byteOffset` is -4, expected a non-negative multiple of 4', () => slice(-4)],
+  ['`count` is 9007199254740992, expected an i64, beyond 2^53 as a bigint', () => add(2 ** 53, 1)],
+  ['`scale` is 1e+39, expected an f32', () => add(1, 1e39)],
+])('%s', (text, call) => {
+  expect(call).toThrow(text);
+});
+
+const slice = (byteOffset: number) => Tensor.of(t.device.alloc(16), [1], 'f32', { byteOffset });
+
+function add(count: number, scale: number): void {
+  const [a, y] = [s.tensor([1], 'f32'), s.tensor([1], 'f32')];
+  s.launch(t.kernels.add, { grid: [1], block: [1] }, { a, b: null, y, count, scale });
+}
 
 test('an error stays readable whatever it was given', () => {
   const y = s.tensor([1], 'i32');

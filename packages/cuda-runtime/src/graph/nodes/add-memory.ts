@@ -18,7 +18,7 @@ export function addAlloc(
 ): { readonly id: number; readonly buffer: DeviceBuffer } {
   const api = 'graph.addAlloc';
   if (!Number.isSafeInteger(bytes) || bytes < 0) {
-    throw wrongKind(api, 'bytes', bytes, 'a non-negative integer');
+    throw wrongKind(api, 'bytes', bytes, 'a non-negative integer below 2^53');
   }
   if (typeof label !== 'string') throw wrongKind(api, 'label', label, 'text');
   const ids = nodeIds(api, graph.owner, after);

@@ -18,6 +18,7 @@ import {
   writeSlot,
 } from './param-slot.js';
 import type { ParamsLayout } from './params-layout.js';
+import { scalarText } from './scalar.js';
 
 // How often an encoder follows callers that give the fields in another order than the last one.
 const mostOrders = 16;
@@ -88,7 +89,7 @@ export class ParamsEncoder {
       const value = params[slot.name];
       if (slot.type === 'buf' || writeSlot(block, slot, value, device)) continue;
       if (!(value instanceof Condition) || slot.type !== 'u64') {
-        throw this.#wrongValue(slot.name, `a ${slot.type}`, value, params);
+        throw this.#wrongValue(slot.name, scalarText(slot.type), value, params);
       }
       // The struct gets the handle of each executable.
       writeRange(block, slot, value.use(this.#api), 0, 0);

@@ -30,7 +30,7 @@ export function writeScalar(
       block.words[byte >> 2] = value;
       return true;
     case 'f32':
-      if (typeof value !== 'number') return false;
+      if (typeof value !== 'number' || becomesInfinite(value)) return false;
       block.floats[byte >> 2] = value;
       return true;
     case 'f64':
@@ -44,6 +44,26 @@ export function writeScalar(
     case 'buf':
       return false;
   }
+}
+
+/** What a field of a type takes, for the text of an error. */
+export function scalarText(type: ParamType): string {
+  if (type === 'i64' || type === 'u64') return `${articled[type]}, beyond 2^53 as a bigint`;
+  return type === 'buf' ? 'memory' : articled[type];
+}
+
+const articled = {
+  i32: 'an i32',
+  u32: 'a u32',
+  f32: 'an f32',
+  f64: 'an f64',
+  i64: 'an i64',
+  u64: 'a u64',
+  bool: 'a bool',
+} as const;
+
+function becomesInfinite(value: number): boolean {
+  return !Number.isFinite(Math.fround(value)) && Number.isFinite(value);
 }
 
 // Numbers are split by hand: a bigint would be an allocation per launch.
