@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DeadlockError } from '../../src/index.js';
 import { injectFaults } from '../../src/testing/index.js';
@@ -35,6 +38,14 @@ describe('a run in which nothing ends', () => {
     await new Promise((resolve) => setTimeout(resolve, 1600));
     // The work itself went on.
     await behind.synchronize();
+  });
+
+  test('may be a loop of a graph that nothing ends', async () => {
+    // In a process of its own, whose end is the loop's.
+    const program = fileURLToPath(new URL('../fixtures/endless-loop.ts', import.meta.url));
+    const options = ['--import', 'tsx', '--conditions=@altstream/source'];
+    const { stdout } = await promisify(execFile)(process.execPath, [...options, program]);
+    expect(stdout).toMatch(/^DeadlockError: .*a graph of which no node runs just now; a loop/s);
   });
 
   test('is none while operations end, however slowly', async () => {

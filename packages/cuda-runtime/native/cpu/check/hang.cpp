@@ -111,6 +111,9 @@ std::string Scheduler::picture(int64_t quiet_ms) {
       text += runs->second;
     } else if (blocked != waits.end()) {
       text += blocked->second;
+    } else if (live->type == OperationType::kGraph) {
+      // Between two turns of a loop no thread has a node of it.
+      text += "is a graph of which no node runs just now; a loop that nothing ends looks like this";
     } else {
       text += "is ready and no thread runs it";
     }
