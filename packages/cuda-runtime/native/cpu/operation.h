@@ -125,6 +125,8 @@ class Operation : public core::Ticket {
   // Virtual clock: the latest end of what it waits for, and its own end if that is known.
   std::atomic<int64_t> ready_ns{0};
   std::atomic<int64_t> end_ns{0};
+  // What it held is given back: who waited for it may count on its memory.
+  std::atomic<bool> settled{false};
   core::Status failure;       // why it could not be done; set before it completes
   bool out_of_memory = false;  // the same without memory for a Status
 };

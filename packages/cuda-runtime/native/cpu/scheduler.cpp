@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
 #include "core/base/clock.h"
 #include "core/base/failure.h"
@@ -109,13 +110,26 @@ void Scheduler::notify(Operation& operation, Notice notice) {
       notice.sink = nullptr;
     }
   }
-  if (notice.sink) post(notice, operation);
+  if (notice.sink) {
+    await_settled(operation);
+    post(notice, operation);
+  }
   executor_.demand();
+}
+
+// Whoever saw the end may be ahead of the thread that completed it and is about to give its memory
+// back; the bound is for a machine that does not run that thread.
+void Scheduler::await_settled(const Operation& operation) {
+  const int64_t deadline = core::now_ns() + 1'000'000'000;
+  while (!operation.settled.load() && core::now_ns() < deadline) std::this_thread::yield();
 }
 
 bool Scheduler::wait_blocking(const Operation& operation, int64_t timeout_ms) {
   executor_.demand();
-  if (operation.is_complete()) return true;
+  if (operation.is_complete()) {
+    await_settled(operation);
+    return true;
+  }
   const int64_t wait_ms = timeout_ms < 0 ? kLongestWaitMs : std::min(timeout_ms, kLongestWaitMs);
   const int64_t deadline = core::now_ns() + wait_ms * 1'000'000;
   core::Status hang;
@@ -129,7 +143,9 @@ bool Scheduler::wait_blocking(const Operation& operation, int64_t timeout_ms) {
     if (!operation.is_complete() && hangs_ != hangs) hang = deadlock(hang_text_);
   }
   if (!hang.ok()) throw core::StatusException(std::move(hang));
-  return operation.is_complete();
+  if (!operation.is_complete()) return false;
+  await_settled(operation);
+  return true;
 }
 
 // The caller holds the mutex; false when the deadline has passed. Looks now and then, so that a
@@ -267,9 +283,15 @@ Task Scheduler::hand_out(LinkedList<Task>& tasks, bool on_executor) {
   return kept;
 }
 
-// Posts first, so that completions arrive in the order of the stream. Releases last: that may end
-// the runtime, and this scheduler with it.
+// Gives memory back first, so that whoever hears of the end finds it free. Posts before anything
+// that follows can run, so that completions arrive in the order of the stream. Releases the stream
+// last: that may end the runtime, and this scheduler with it.
 Task Scheduler::settle(Outcome& outcome, bool on_executor) {
+  for (Operation* done = outcome.completed.first(); done != nullptr; done = done->next) {
+    done->work = nullptr;
+    done->launch = nullptr;
+    done->settled.store(true);
+  }
   for (const Operation* done = outcome.completed.first(); done != nullptr; done = done->next) {
     for (const Notice& notice : done->notices) post(notice, *done);
   }
@@ -277,8 +299,6 @@ Task Scheduler::settle(Outcome& outcome, bool on_executor) {
   while (!outcome.completed.empty()) {
     Operation& operation = outcome.completed.take_after(nullptr);
     operation.notices.clear();
-    operation.work = nullptr;
-    operation.launch = nullptr;
     { const core::Ref<core::Stream> last = std::move(operation.stream); }
     operation.release();
   }
