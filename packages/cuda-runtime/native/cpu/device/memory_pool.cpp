@@ -119,7 +119,8 @@ core::Status MemoryPool::allocate(uint64_t bytes, const std::string& label,
         "no memory for " + std::to_string(bytes) + " bytes" +
             (label.empty() ? "" : " for " + label) + "; in use " + std::to_string(in_use_) +
             " of " + std::to_string(limit_),
-        "Dispose buffers, use a smaller batch, or raise cpu.limitBytes");
+        "Dispose buffers and wait for the work that uses them, use a smaller batch, or raise "
+        "cpu.limitBytes");
   }
   data = options_.poison ? block + kRedZone : block;
   if (options_.reuse_any) larger_[block] = size;
