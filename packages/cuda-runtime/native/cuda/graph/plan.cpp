@@ -1,5 +1,9 @@
 #include "cuda/graph/plan.h"
 
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "core/base/failure.h"
 #include "core/graph/nodes/condition.h"
 #include "core/graph/nodes/host_function.h"
@@ -33,6 +37,13 @@ cudaGraphEdgeData edge_data(const core::GraphDependency& dependency) {
   }
   return data;
 }
+
+/// Edges of one kind, as the driver takes them.
+struct Edges {
+  std::vector<cudaGraphNode_t> from;
+  std::vector<cudaGraphNode_t> to;
+  std::vector<cudaGraphEdgeData> data;
+};
 
 /// `arguments` is the driver's list of the one parameter; both must live until the call is over.
 cudaGraphNodeParams kernel_params(const Work& work, void** arguments) {
@@ -236,20 +247,24 @@ void CudaPlan::add_event(cudaGraph_t graph, const Work& work, cudaGraphNode_t& a
   require(error, "adding an event node");
 }
 
+// A call a kind of edge: the driver gives all edges of a call the kind of the first (580.159.04). So a
+// full one would keep every kernel of the graph from starting early, a programmatic one let kernels
+// start early that do not wait. docs/cuda-backend.md, mixed-edges.test.ts
 void CudaPlan::add_edges(Part& part, const core::Graph& graph) {
-  std::vector<cudaGraphNode_t> from;
-  std::vector<cudaGraphNode_t> to;
-  std::vector<cudaGraphEdgeData> data;
+  std::map<std::pair<core::EdgeType, core::EdgePort>, Edges> kinds;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
     for (const core::GraphDependency& dependency : graph.nodes()[i].dependencies) {
-      from.push_back(part.nodes[dependency.node]);
-      to.push_back(part.nodes[i]);
-      data.push_back(edge_data(dependency));
+      Edges& edges = kinds[{dependency.type, dependency.port}];
+      edges.from.push_back(part.nodes[dependency.node]);
+      edges.to.push_back(part.nodes[i]);
+      edges.data.push_back(edge_data(dependency));
     }
   }
-  if (from.empty()) return;
-  require(cudaGraphAddDependencies(part.graph, from.data(), to.data(), data.data(), from.size()),
-          "adding edges to a graph");
+  for (const auto& [kind, edges] : kinds) {
+    require(cudaGraphAddDependencies(part.graph, edges.from.data(), edges.to.data(),
+                                     edges.data.data(), edges.from.size()),
+            "adding edges to a graph");
+  }
 }
 
 void CudaPlan::instantiate(const core::Graph& graph, bool node_priority) {
