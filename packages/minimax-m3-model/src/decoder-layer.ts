@@ -33,11 +33,14 @@ export class DecoderLayer {
    *
    * @param hidden   [tokens, hidden], replaced
    * @param residual [tokens, hidden], updated
+   * @param isFirst  nothing comes before: `hidden` is not read
    */
-  forward(hidden: Tensor, residual: Tensor, step: ModelStep): void {
+  forward(hidden: Tensor, residual: Tensor, step: ModelStep, isFirst = false): void {
     const { layer, inputNorm, attention, postAttentionNorm, mlp } = this.#parts;
     step.scratch(() => {
-      const attentionInput = inputNorm.forward(hidden, residual, step);
+      const attentionInput = isFirst
+        ? inputNorm.forwardFirst(residual, step)
+        : inputNorm.forward(hidden, residual, step);
       step.taps?.residual?.(layer, 'attention', residual, step.stream);
       const attended = attention.forward(attentionInput, step);
       const mlpInput = postAttentionNorm.forward(attended, residual, step);

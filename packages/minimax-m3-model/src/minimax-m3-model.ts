@@ -182,9 +182,9 @@ export class MiniMaxM3Model {
     const step = new ModelStep(batch, this.#checkCache(cache), { ...(pdl && { pdl }), ...context });
     const residual = this.#embedding.forward(step);
     const hidden = step.workspace.tensor(residual.shape, residual.dtype, 'hidden');
-    // Nothing comes before the first layer, so it adds zeros.
-    step.stream.fill(hidden, 0);
-    for (const layer of this.layers) layer.forward(hidden, residual, step);
+    for (const [at, layer] of this.layers.entries()) {
+      layer.forward(hidden, residual, step, at === 0);
+    }
     return this.#lmHead.forward(hidden, residual, step);
   }
 

@@ -24,4 +24,15 @@ export class RmsNorm {
     const input = { x: hidden, residual, weight: this.#weight };
     return rmsNorm(input, { ...step.on, epsilon: this.#epsilon, residualOut: residual }).y;
   }
+
+  /**
+   * The norm of `residual` alone, where nothing comes before.
+   *
+   * @param residual [tokens, hidden]
+   * @returns [tokens, hidden]
+   */
+  forwardFirst(residual: Tensor, step: ModelStep): Tensor {
+    const input = { x: residual, weight: this.#weight };
+    return rmsNorm(input, { ...step.on, epsilon: this.#epsilon });
+  }
 }

@@ -121,11 +121,9 @@ function passOf(
   const residual = make(embedded.shape, embedded.dtype, 'measured residual');
   return (on, layers) => {
     workspace.reset();
-    // As in a pass, the first layer adds zeros to what was looked up.
     on.copy(residual, embedded);
-    on.fill(hidden, 0);
     const step = new ModelStep(batch, cache, { stream: on, workspace, ...(pdl && { pdl }) });
-    for (const layer of layers) layer.forward(hidden, residual, step);
+    for (const [at, layer] of layers.entries()) layer.forward(hidden, residual, step, at === 0);
   };
 }
 
