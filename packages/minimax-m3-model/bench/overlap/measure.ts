@@ -29,17 +29,27 @@ export async function makeVariants(
     on: { overlap: 'capture', sharedExpert: 'separate' },
     fused: { overlap: 'capture', sharedExpert: 'fused' },
     auto: { overlap: 'capture', sharedExpert: 'auto', measuredBatchSizes: batches },
+    without: { overlap: 'off', sharedExpert: 'separate' },
   } as const;
   const variants = new Map<Mode, MiniMaxM3Model>();
   // What the others are compared with is always there.
   for (const mode of new Set<Mode>(['off', ...modes])) {
     try {
-      variants.set(mode, await model.variant(decisions[mode]));
+      const variant = await model.variant(decisions[mode]);
+      if (mode === 'without') leaveOutShared(variant);
+      variants.set(mode, variant);
     } catch (error) {
       tell(`without ${mode}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
   return variants;
+}
+
+/** Makes the routed experts all that a layer has. */
+function leaveOutShared({ moeBlocks }: MiniMaxM3Model): void {
+  for (const block of moeBlocks.values()) {
+    block.forward = (hidden, step, out) => block.forwardRouted(hidden, step, out);
+  }
 }
 
 /** Rows of one decode batch, one a mode. */
@@ -87,7 +97,7 @@ async function measureModes(
   const captured: { mode: Mode; step: CapturedStep; fault: string | undefined }[] = [];
   const workspace = new Workspace(stream.device, { label: 'bench' });
   const where = { cache, stream, workspace };
-  let serial: { logits: Float32Array; experts: Float32Array } | undefined;
+  let serial: Results | undefined;
   for (const [mode, model] of models) {
     const experts = await firstExpertsOf(model, inputs, where);
     const step = await captureStep(model, inputs, { ...where, feeds });
@@ -96,7 +106,7 @@ async function measureModes(
     const isFused = model.sharedExpert.wayOf(inputs.batch.tokenIds.elements) === 'fused';
     const fault =
       faultOfRepeated(logits, await logitsOf(step, inputs, stream)) ??
-      (isFused ? faultOfFused(experts, serial.experts) : faultOfEqual(logits, serial.logits));
+      (mode === 'without' ? undefined : faultOfMode(isFused, { logits, experts }, serial));
     captured.push({ mode, step, fault });
   }
   const right = captured.filter(({ fault }) => fault === undefined);
@@ -114,6 +124,18 @@ async function measureModes(
   await stream.synchronize();
   workspace.dispose();
   return rows;
+}
+
+/** What a mode computes. */
+interface Results {
+  readonly logits: Float32Array;
+  /** Of `firstExpertsOf`. */
+  readonly experts: Float32Array;
+}
+
+function faultOfMode(isFused: boolean, own: Results, serial: Results): string | undefined {
+  if (isFused) return faultOfFused(own.experts, serial.experts);
+  return faultOfEqual(own.logits, serial.logits);
 }
 
 /** What `auto` chose, and the times of one layer that it rests on. */

@@ -4,9 +4,12 @@ import type { Runtime } from '@altstream/cuda-runtime';
 import { type ConfigOverrides, parseOverrides } from '../../src/index.js';
 
 /** How the shared expert runs beside the routed ones. */
-export const modes = ['off', 'on', 'fused', 'auto'] as const;
+export const modes = ['off', 'on', 'fused', 'auto', 'without'] as const;
 
-/** `off`: one after the other; `on`: on two streams; `fused`: one more slot; `auto`: measured. */
+/**
+ * `off`: one after the other; `on`: on two streams; `fused`: one more slot; `auto`: measured; `without`: the
+ * shared expert left out, which no way of running it can beat. Its results are another model's.
+ */
 export type Mode = (typeof modes)[number];
 
 /** What is measured. */

@@ -49,7 +49,7 @@ onEachBackend((backend) => {
       const saved = files.find((name) => name.endsWith('-overlap.json')) ?? 'none';
       const { rows, setting } = JSON.parse(readFileSync(join(out, saved), 'utf8'));
       const cases = (rows as Row[]).map(({ case: one }) => `${one.what} ${one.batch} ${one.mode}`);
-      const modes = ['off', 'on', 'fused', 'auto'];
+      const modes = ['off', 'on', 'fused', 'auto', 'without'];
       expect(cases).toEqual([
         ...[1, 3].flatMap((batch) => modes.map((mode) => `decode ${batch} ${mode}`)),
         'prefill 1 off',
