@@ -42,6 +42,8 @@ export interface RuntimeStats {
   readonly stagingBytes?: number;
   /** CPU backend: programmatic launches whose kernel never waited. */
   readonly kernelsWithoutWait?: number;
+  /** CPU backend: the latest of these kernels, '' without one. */
+  readonly kernelWithoutWait?: string;
   /** CPU backend: threads that run operations. */
   readonly executorThreads?: number;
   /** CPU backend: threads started for the parallel loops of kernels. */

@@ -10,6 +10,7 @@ import { RaceError } from './errors/race-error.js';
 import { checkSource } from './launch/find-artefacts.js';
 import { loadModule, type NativeModule } from './launch/module.js';
 import type { ModuleSource } from './launch/module-source.js';
+import { MissingWaits } from './missing-waits.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
@@ -53,6 +54,7 @@ export class NativeRuntime implements Runtime {
   readonly #main = new Map<Device, Stream>();
   readonly #checksRaces: boolean;
   readonly #loss = new LossListeners();
+  readonly #missingWaits = new MissingWaits();
   readonly #record: NativeRecord;
   #captureModes = 0;
 
@@ -155,6 +157,7 @@ export class NativeRuntime implements Runtime {
   stats(): RuntimeStats {
     const { binding, completions } = environment();
     const counters = JSON.parse(guarded(() => binding.stats(this.use('runtime.stats'))));
+    this.#missingWaits.look(counters);
     return {
       ...counters,
       droppedNotifications: completions.droppedNotifications,
@@ -191,6 +194,7 @@ export class NativeRuntime implements Runtime {
 
   async dispose(): Promise<void> {
     if (this.#record.isReleased || !this.#origin.giveBack()) return;
+    if (this.backend === 'cpu') this.stats(); // warns of what nobody has asked for
     this.trace.release();
     noteClosed(this);
     this.#loss.end();

@@ -159,6 +159,7 @@ void CpuBackend::statistics(core::JsonWriter& json) {
   json.field("executorThreads", static_cast<uint64_t>(scheduler_->executor().threads()));
   json.field("parallelThreads", static_cast<uint64_t>(scheduler_->pool().started()));
   json.field("kernelsWithoutWait", scheduler_->kernels_without_wait());
+  json.field("kernelWithoutWait", scheduler_->kernel_without_wait());
 }
 
 core::PriorityRange CpuBackend::priority_range() const { return kPriorities; }

@@ -534,12 +534,16 @@ void Scheduler::kernel_ended(const KernelCall& call, const Work& work) {
       (call.plan != nullptr && call.plan->nodes[call.node].finish_count > 1);
   if (!programmatic || call.synced) return;
   kernels_without_wait_.fetch_add(1, std::memory_order_relaxed);
-  if (!options_.strict_pdl) return;
   LockGuard lock(mutex_);
   if (has_fault_.load()) return;
   faulty_ = {};
   work.kernel->name().copy(faulty_.data(), faulty_.size() - 1);
-  has_fault_.store(true, std::memory_order_release);
+  if (options_.strict_pdl) has_fault_.store(true, std::memory_order_release);
+}
+
+std::string Scheduler::kernel_without_wait() {
+  LockGuard lock(mutex_);
+  return faulty_.data();
 }
 
 }  // namespace cuda_runtime::cpu

@@ -70,6 +70,8 @@ class Scheduler : public Watched {
   ParallelPool& pool() { return pool_; }
   const SchedulerOptions& options() const { return options_; }
   uint64_t kernels_without_wait() const { return kernels_without_wait_.load(); }
+  /// The latest of them; empty before there is one.
+  std::string kernel_without_wait();
 
   // For kernels that run: programmatic launch.
   void trigger(const KernelCall& call);
@@ -138,7 +140,7 @@ class Scheduler : public Watched {
   std::atomic<int64_t> callbacks_end_ns_{0};  // the same, of host functions
   FaultInjection faults_;
   std::atomic<bool> has_fault_{false};
-  std::array<char, 128> faulty_{};  // the kernel that ended without waiting; needs no memory
+  std::array<char, 128> faulty_{};  // the latest kernel that ended without waiting; needs no memory
   std::atomic<uint64_t> kernels_without_wait_{0};
   std::atomic<uint64_t> coin_;
   ParallelPool pool_;

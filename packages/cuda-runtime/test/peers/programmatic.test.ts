@@ -50,6 +50,17 @@ test('#55: a kernel that only claims to wait is found when it runs', async () =>
   other.launch(pdl_first, config, { ...params, x: null, y: a });
   other.launch(pdl_no_wait, serialized, { ...params, x: a, y: b });
   await other.synchronize();
-  expect(counting.runtime.stats().kernelsWithoutWait).toBe(1);
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on('warning', note);
+  expect(counting.runtime.stats()).toMatchObject({
+    kernelsWithoutWait: 1,
+    kernelWithoutWait: 'test_pdl_no_wait',
+  });
   await counting.runtime.dispose();
+  await new Promise(setImmediate);
+  process.off('warning', note);
+  expect(warnings).toMatchObject([
+    { code: 'CRT_PDL_NO_WAIT', message: expect.stringContaining('kernel test_pdl_no_wait') },
+  ]);
 });
