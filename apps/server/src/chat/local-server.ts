@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import pino from 'pino';
+import { applyConfigFile } from '../config/config-file.js';
 import { addServeFlags, type ServeFlags } from '../config/serve-flags.js';
 import { serve } from '../serve.js';
 import type { LoadProgress } from '../worker/engine-link.js';
@@ -24,7 +25,9 @@ export async function startLocalServer(
   },
 ): Promise<LocalServer> {
   const own = ['--model', model, '--host', '127.0.0.1', '--port', '0'];
-  const flags = addServeFlags(new Command()).parse(own, { from: 'user' }).opts<ServeFlags>();
+  const command = addServeFlags(new Command()).parse(own, { from: 'user' });
+  applyConfigFile(command);
+  const flags = command.opts<ServeFlags>();
   // Keys keep others out of a port that others know; this one is for this process.
   const { apiKey: _, ...open } = flags;
   const server = await serve({ flags: open, logger: pino({ level: 'silent' }), ...events });

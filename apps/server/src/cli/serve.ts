@@ -2,6 +2,8 @@ import closeWithGrace from 'close-with-grace';
 import type { Command } from 'commander';
 import pino, { type Logger } from 'pino';
 import pretty from 'pino-pretty';
+import { applyConfigFile } from '../config/config-file.js';
+import { printedConfig } from '../config/print-config.js';
 import { addServeFlags, type ServeFlags } from '../config/serve-flags.js';
 import { exitCodes } from '../errors/index.js';
 import { type RunningServer, serve } from '../serve.js';
@@ -15,8 +17,14 @@ export function addServeCommand(program: Command): void {
     .command('serve')
     .description('serve a MiniMax-M3 checkpoint over the OpenAI API; without one, the demo model')
     .argument('[model]', 'folder of the checkpoint, the same as --model');
-  addServeFlags(command).action((model: string | undefined, flags: ServeFlags) =>
-    orExit(() => run({ ...flags, ...(model === undefined ? {} : { model }) })),
+  addServeFlags(command).action((model: string | undefined) =>
+    orExit(async () => {
+      if (model !== undefined) command.setOptionValueWithSource('model', model, 'cli');
+      applyConfigFile(command);
+      const flags = command.opts<ServeFlags>();
+      if (flags.printConfig) process.stdout.write(printedConfig(command));
+      else await run(flags);
+    }),
   );
 }
 

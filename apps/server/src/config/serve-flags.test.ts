@@ -13,7 +13,8 @@ function parse(...args: readonly string[]): ServeFlags {
 describe('the flags of serve', () => {
   it('all have an environment twin and a line in docs/flags.md', () => {
     const docs = readFileSync(new URL('../../docs/flags.md', import.meta.url), 'utf8');
-    for (const { long, envVar } of addServeFlags(new Command('serve')).options) {
+    const shown = addServeFlags(new Command('serve')).options.filter(({ hidden }) => !hidden);
+    for (const { long, envVar } of shown) {
       const row = docs.split('\n').find((line) => line.includes(`\`${long}`)) ?? `no ${long}`;
       expect(row).toContain(`\`${envVar}\``);
     }

@@ -1,8 +1,12 @@
 import { parseOverrides } from '@altstream/minimax-m3-model';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { addFixedFlags } from './fixed-flags.js';
+import { addFlagAliases } from './flag-aliases.js';
 
 /** Options of `altstream serve` as commander gives them. */
 export interface ServeFlags {
+  readonly config?: string;
+  readonly printConfig?: boolean;
   readonly model?: string;
   readonly loadFormat: 'auto' | 'safetensors' | 'dummy';
   readonly override?: readonly string[];
@@ -40,12 +44,24 @@ export interface ServeFlags {
   readonly enablePerRequestMetrics?: boolean;
 }
 
-/** Adds the flags of `serve`; each also reads `ALTSTREAM_…`. Names are vLLM's where it has one. */
+/**
+ * Adds the flags of `serve`; each also reads `ALTSTREAM_…`. Names are vLLM's where it has one, and
+ * sglang's are taken too. `applyConfigFile` reads the file that `--config` names.
+ */
 export function addServeFlags(command: Command): Command {
   addModelFlags(command);
   addHttpFlags(command);
   addSchedulerFlags(command);
-  return command
+  addLogFlags(command);
+  command
+    .addOption(flag('--config <file>', 'YAML or JSON with flags; flags and environment win'))
+    .addOption(flag('--print-config', 'print what would be used, and where it is from, and end'));
+  addFixedFlags(command);
+  return addFlagAliases(command);
+}
+
+function addLogFlags(command: Command): void {
+  command
     .addOption(
       flag('--log-level <level>', 'least important line that is shown')
         .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])

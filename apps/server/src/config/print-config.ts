@@ -1,0 +1,48 @@
+import type { Command, Option } from 'commander';
+import { isFixed } from './fixed-flags.js';
+import { isAlias } from './flag-aliases.js';
+
+/** What no file and no screen should show. */
+const secret = /(^|-)(api-key|token|password|secret)$/;
+
+const sourceNames: Readonly<Record<string, string>> = {
+  cli: 'flag',
+  env: 'environment',
+  config: 'file',
+  default: 'default',
+  implied: 'default',
+};
+
+/**
+ * Every setting that has a value, with where it is from, as a config file that says the same. Keys that
+ * keep others out are counted, not shown.
+ */
+export function printedConfig(command: Command): string {
+  const shown = command.options.filter(
+    (option) =>
+      !isAlias(option) && !isFixed(option) && !/^--(print-)?config$/.test(option.long ?? ''),
+  );
+  return shown.flatMap((option) => lineOf(command, option)).join('');
+}
+
+function lineOf(command: Command, option: Option): string[] {
+  const attribute = option.attributeName();
+  const value: unknown = command.getOptionValue(attribute);
+  if (value === undefined) return [];
+  const source = sourceNames[command.getOptionValueSource(attribute) ?? ''] ?? 'default';
+  const name = option.name().replace(/^no-/, '');
+  if (secret.test(name)) {
+    const count = Array.isArray(value) ? value.length : 1;
+    return [`# ${name}: not shown (${count})  # ${source}\n`];
+  }
+  return [`${name}: ${textOf(option, value)}  # ${source}\n`];
+}
+
+/** As a config file has it; what a flag's reader made of a text goes back to that text. */
+function textOf(option: Option, value: unknown): string {
+  if (option.attributeName() === 'simulateTpRank') {
+    const { rank, size } = value as { rank: number; size: number };
+    return `${rank}/${size}`;
+  }
+  return JSON.stringify(value);
+}
