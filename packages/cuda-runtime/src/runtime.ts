@@ -1,6 +1,7 @@
 import { checkFunction, wrongKind, wrongRuntime } from './arguments/faults.js';
 import { refusePromise } from './arguments/promises.js';
 import type { Device, Module, Runtime, Stream, StreamRegistry } from './contract.js';
+import { MissingWaits } from './cpu/missing-waits.js';
 import { NativeDevice } from './device.js';
 import { parseDeviceInfo } from './device-info.js';
 import { ArgumentError } from './errors/argument-error.js';
@@ -10,7 +11,6 @@ import { RaceError } from './errors/race-error.js';
 import { checkSource } from './launch/find-artefacts.js';
 import { loadModule, type NativeModule } from './launch/module.js';
 import type { ModuleSource } from './launch/module-source.js';
-import { MissingWaits } from './missing-waits.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
@@ -54,7 +54,7 @@ export class NativeRuntime implements Runtime {
   readonly #main = new Map<Device, Stream>();
   readonly #checksRaces: boolean;
   readonly #loss = new LossListeners();
-  readonly #missingWaits = new MissingWaits();
+  readonly #missingWaits: MissingWaits;
   readonly #record: NativeRecord;
   #captureModes = 0;
 
@@ -62,6 +62,7 @@ export class NativeRuntime implements Runtime {
     this.#record = new NativeRecord(this, handle, `the ${origin.backend} runtime`, runtimeTerms);
     this.#origin = origin;
     this.backend = origin.backend;
+    this.#missingWaits = new MissingWaits(origin.options.native.cpu.strictPdl);
     this.#checksRaces = origin.options.native.cpu.raceCheck && origin.backend === 'cpu';
     const devices = listDevices(this, handle, origin.options.queue);
     this.devices = devices;

@@ -9,12 +9,17 @@ interface WaitCounters {
  * With `strictPdl` it is an error instead.
  */
 export class MissingWaits {
-  #hasWarned = false;
+  #isSilent: boolean;
+
+  /** @param isStrict they are errors, so nothing is warned of */
+  constructor(isStrict: boolean) {
+    this.#isSilent = isStrict;
+  }
 
   /** Looks at the counters of a runtime; warns at most once. */
   look({ kernelsWithoutWait: count = 0, kernelWithoutWait: kernel = '' }: WaitCounters): void {
-    if (count === 0 || this.#hasWarned) return;
-    this.#hasWarned = true;
+    if (count === 0 || this.#isSilent) return;
+    this.#isSilent = true;
     const others = count > 1 ? `, the latest of ${count}` : '';
     process.emitWarning(
       `cuda-runtime: kernel ${kernel} was launched programmatically and ended without waiting for its predecessors${others}. Call grid_dependency_sync in it, or launch it without \`programmatic\``,
