@@ -2,6 +2,7 @@
 // The command `altstream`.
 
 import { Command } from 'commander';
+import { addBenchCommand } from './cli/bench.js';
 import { addChatCommand } from './cli/chat.js';
 import { addDoctorCommand } from './cli/doctor.js';
 import { addEvalCommand } from './cli/eval.js';
@@ -25,6 +26,7 @@ const program = new Command('altstream')
 addServeCommand(program);
 addChatCommand(program);
 addEvalCommand(program);
+addBenchCommand(program);
 addInspectCommand(program);
 addDoctorCommand(program);
 for (const command of program.commands) {

@@ -12,6 +12,7 @@ import { limitSkills, readSuite } from '../eval/read-suite.js';
 import { runSuite, type SuiteRun } from '../eval/run-suite.js';
 import { missedThresholds, parseThresholds } from '../eval/thresholds.js';
 import { addClientFlags, type ClientFlags } from './client-flags.js';
+import { interruptibly } from './interruptibly.js';
 import { interruptedExitCode, orExit } from './or-exit.js';
 
 interface EvalFlags extends ClientFlags {
@@ -76,18 +77,6 @@ async function evaluate(flags: EvalFlags): Promise<void> {
 function exitCodeOf({ ended }: SuiteRun, isBelow: boolean): number {
   if (ended === 'stopped') return interruptedExitCode;
   return isBelow || ended === 'gave-up' ? belowExitCode : 0;
-}
-
-/** The first Ctrl-C ends the run with what it has so far; the second one ends the process. */
-async function interruptibly<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const controller = new AbortController();
-  const stop = (): void => controller.abort();
-  process.once('SIGINT', stop);
-  try {
-    return await run(controller.signal);
-  } finally {
-    process.off('SIGINT', stop);
-  }
 }
 
 function progressLine(prompts: number): (() => void) | undefined {

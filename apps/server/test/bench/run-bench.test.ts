@@ -1,0 +1,167 @@
+import { Pool } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
+import { benchReport, metricNames } from '../../src/bench/bench-report.js';
+import type { BenchTarget } from '../../src/bench/bench-request.js';
+import { type BenchPlan, runBench } from '../../src/bench/run-bench.js';
+import { startTimed, type TimedAnswer } from '../makers/timed-server.js';
+
+const usual: TimedAnswer = {
+  firstMs: 60,
+  gapMs: 40,
+  pieces: [{ text: 'a' }, { text: 'b' }, { text: 'c' }],
+  usage: { prompt_tokens: 7, completion_tokens: 6 },
+};
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+async function started(
+  answer: (request: number) => TimedAnswer,
+  more: Partial<BenchTarget> = {},
+  connections = 64,
+) {
+  const server = await startTimed(answer);
+  const pool = new Pool(server.url, { connections, pipelining: 1 });
+  cleanups.push(
+    () => server.close(),
+    () => pool.destroy(),
+  );
+  const target: BenchTarget = {
+    pool,
+    path: '/v1/completions',
+    isChat: false,
+    apiKey: 'k',
+    model: 'timed',
+    fields: { temperature: 0 },
+    timeoutMs: 5000,
+    tokenizer: undefined,
+    ...more,
+  };
+  return { server, target };
+}
+
+function planOf(target: BenchTarget, requests: number, more: Partial<BenchPlan> = {}): BenchPlan {
+  return {
+    target,
+    prompts: Array.from({ length: requests }, () => ({ text: 'Hi', outputTokens: 6 })),
+    arrivalsMs: Array.from({ length: requests }, () => 0),
+    maxConcurrency: Infinity,
+    warmups: 0,
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+const whole = { percentiles: [50], percentileMetrics: new Set(metricNames), goodput: new Map() };
+const reportOf = async (plan: BenchPlan) =>
+  benchReport((await runBench(plan)).records, { ...whole, isDetailed: false }) as Record<
+    string,
+    number
+  >;
+
+describe('a bench', () => {
+  it('sees the first piece, the gaps and the end as they come', async () => {
+    const { server, target } = await started(() => usual);
+    const report = await reportOf(planOf(target, 4));
+    expect(report['mean_ttft_ms']).toBeGreaterThanOrEqual(58);
+    expect(report['mean_ttft_ms']).toBeLessThan(150);
+    expect(report['mean_itl_ms']).toBeGreaterThanOrEqual(38);
+    expect(report['mean_itl_ms']).toBeLessThan(100);
+    // Three pieces are six tokens.
+    expect(report['mean_tpot_ms']).toBeCloseTo(((report['mean_itl_ms'] ?? 0) * 2) / 5, 6);
+    expect(report).toMatchObject({ completed: 4, total_output_tokens: 24, tokens_per_chunk: 2 });
+    expect(report['total_input_tokens']).toBe(28);
+    expect(server.bodies[0]).toEqual({
+      model: 'timed',
+      prompt: 'Hi',
+      max_tokens: 6,
+      temperature: 0,
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  it('counts thoughts and calls of a chat as pieces, and no role', async () => {
+    const pieces = [
+      { delta: { reasoning_content: 'a', reasoning: 'a' } },
+      { delta: { content: 'b' } },
+      { delta: { tool_calls: [{ index: 0, function: { name: 'f', arguments: '{}' } }] } },
+    ];
+    const chat = { isChat: true, path: '/v1/chat/completions' };
+    const { server, target } = await started(() => ({ ...usual, pieces }), chat);
+    const { records } = await runBench(planOf(target, 1));
+    expect(records[0]?.deltasAt).toHaveLength(3);
+    expect(server.bodies[0]).toMatchObject({ messages: [{ role: 'user', content: 'Hi' }] });
+  });
+
+  it('keeps at most so many under way, and tells the wait apart', async () => {
+    const { server, target } = await started(() => usual, {}, 2);
+    const report = await reportOf(planOf(target, 4, { maxConcurrency: 2 }));
+    expect(server.mostAtOnce).toBe(2);
+    expect(report['max_concurrent_requests']).toBe(2);
+    expect(server.sockets).toBeLessThanOrEqual(2);
+    const waited = (report['mean_queued_ttft_ms'] ?? 0) - (report['mean_ttft_ms'] ?? 0);
+    expect(waited).toBeGreaterThan(50);
+  });
+
+  it('sends when requests arrive, not before', async () => {
+    const { target } = await started(() => usual);
+    const { records } = await runBench(planOf(target, 2, { arrivalsMs: [0, 200] }));
+    const [a, b] = records.map(({ sentAt }) => sentAt) as [number, number];
+    expect(b - a).toBeGreaterThan(190);
+  });
+
+  it('does not count warm-ups', async () => {
+    const { server, target } = await started(() => usual);
+    expect((await reportOf(planOf(target, 1, { warmups: 2 })))['completed']).toBe(1);
+    expect(server.bodies).toHaveLength(3);
+    const broken = await started(() => ({ ...usual, status: 400 }));
+    const plan = planOf(broken.target, 1, { warmups: 1 });
+    await expect(runBench(plan)).rejects.toThrow(
+      'the warm-up request failed: status 400: not today',
+    );
+  });
+
+  it.each<[string, Partial<TimedAnswer>, Partial<BenchTarget>, RegExp]>([
+    ['refused', { status: 503 }, {}, /^status 503: not today$/],
+    ['cut off', { isCut: true }, {}, /^the answer was cut off$/],
+    ['late', { firstMs: 3000 }, { timeoutMs: 100 }, /^no whole answer within 0.1 s$/],
+    ['not counted', { usage: {} }, {}, /pass --tokenizer DIR/],
+  ])('names why one was %s, and goes on', async (_, fault, more, reason) => {
+    const answer = (request: number) => (request === 0 ? { ...usual, ...fault } : usual);
+    const { target } = await started(answer, more);
+    const plan = planOf(target, 2, { maxConcurrency: 1 });
+    const { records } = await runBench({
+      ...plan,
+      target: { ...target, timeoutMs: 1000, ...more },
+    });
+    expect(records[0]?.error).toMatch(reason);
+    if (more.timeoutMs === undefined) expect(records[1]?.error).toBeUndefined();
+  });
+
+  it('counts tokens itself where the server does not', async () => {
+    const tokenizer = { encode: (text: string) => [...text].map(() => 0), decode: () => '' };
+    const { usage: _, ...uncounted } = usual;
+    const { target } = await started(() => uncounted, { tokenizer });
+    expect(await reportOf(planOf(target, 1))).toMatchObject({
+      completed: 1,
+      total_output_tokens: 3,
+      total_output_tokens_retokenized: 3,
+    });
+  });
+
+  it('stops with what it has', async () => {
+    const { target, server } = await started((request) =>
+      request === 0 ? usual : { ...usual, firstMs: 60_000 },
+    );
+    const stop = new AbortController();
+    const plan = planOf(target, 5, { signal: stop.signal, maxConcurrency: 2 });
+    const running = runBench(plan);
+    setTimeout(() => stop.abort(), 600);
+    const { records, isStopped } = await running;
+    expect(isStopped).toBe(true);
+    expect(records.map(({ error }) => error)).toEqual([undefined]);
+    expect(server.bodies.length).toBeLessThan(5);
+  });
+});
