@@ -29,18 +29,25 @@ export interface EngineOptions {
   readonly graphSizes?: readonly number[];
   /** Bytes of each token id; needed for stop strings. */
   readonly tokenBytes?: TokenBytes;
-  /** Check the page ledger after every step; default false. */
+  /** Share pages between requests that begin with the same tokens; default true. */
+  readonly prefixCaching?: boolean;
+  /** Check the page ledger after every step; default false: every ten seconds, see `onLedgerError`. */
   readonly checkLedger?: boolean;
+  /** Told when the ten-second check finds books that do not balance; the engine goes on. */
+  readonly onLedgerError?: (error: Error) => void;
   /** Called once when the engine gives up: the device is lost, or its own books do not balance. */
   readonly onFault?: (error: Error) => void;
 }
 
 /** Options with every default filled in and every value checked. */
 export type SettledOptions = Readonly<
-  Required<Omit<EngineOptions, 'tokenBytes' | 'onFault' | 'pages' | 'memoryFraction'>>
+  Required<
+    Omit<EngineOptions, 'tokenBytes' | 'onFault' | 'onLedgerError' | 'pages' | 'memoryFraction'>
+  >
 > & {
   readonly tokenBytes: TokenBytes | undefined;
   readonly onFault: ((error: Error) => void) | undefined;
+  readonly onLedgerError: ((error: Error) => void) | undefined;
   /** Pages that are known, or the share of memory to measure by. */
   readonly cache: CacheSize | { readonly fraction: number };
   readonly demand: CacheDemand;
@@ -73,7 +80,9 @@ export function settleOptions(given: EngineOptions): SettledOptions {
     maxWaiting: positive('maxWaiting', given.maxWaiting ?? 256),
     graphSizes: graphSizes.map((size) => positive('graphSizes', size)),
     tokenBytes: given.tokenBytes,
+    prefixCaching: given.prefixCaching ?? true,
     checkLedger: given.checkLedger ?? false,
+    onLedgerError: given.onLedgerError,
     onFault: given.onFault,
     cache: cacheRule(given, maxSequences, maxModelLength),
     demand: {

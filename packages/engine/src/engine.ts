@@ -14,7 +14,9 @@ import { type GenerationParameters, settleParameters } from './generation-parame
 import { GraphRunner, type GraphRunnerReport } from './graph-runner.js';
 import { createCache, pagesOfSequence, sizeCache } from './memory/cache.js';
 import type { ModelCache } from './model.js';
-import { PagePool } from './page-pool.js';
+import { LedgerWatch } from './pages/ledger-watch.js';
+import { type PageCounts, PagePool } from './pages/page-pool.js';
+import { PrefixCache, type PrefixCacheCounts } from './pages/prefix-cache.js';
 import { PrefillRunner } from './prefill-runner.js';
 import type { Batch, PrefillPiece } from './scheduler/batch.js';
 import { Scheduler } from './scheduler/scheduler.js';
@@ -26,8 +28,13 @@ import { StopCondition } from './stop-condition.js';
 export interface EngineStats {
   readonly waiting: number;
   readonly running: number;
-  readonly pages: { readonly total: number; readonly free: number; readonly reserved: number };
+  readonly pages: PageCounts;
+  /** Tokens of prompts that were looked up, and found. */
+  readonly prefixCache: PrefixCacheCounts;
+  /** Checks of the page ledger that failed. */
+  readonly ledgerErrors: number;
   readonly steps: number;
+  /** Computed; those found in the prefix cache are `prefixCache.hits`. */
   readonly promptTokens: number;
   readonly generatedTokens: number;
   readonly graphs: GraphRunnerReport;
@@ -49,6 +56,8 @@ export class Engine {
   readonly #stream: Stream;
   readonly #cache: ModelCache;
   readonly #pool: PagePool;
+  readonly #prefixes: PrefixCache;
+  readonly #ledger: LedgerWatch;
   readonly #scheduler: Scheduler;
   readonly #decode: GraphRunner;
   readonly #prefill: PrefillRunner;
@@ -68,7 +77,17 @@ export class Engine {
     this.#stream = stream;
     this.#cache = cache;
     this.#pool = new PagePool(cache.pages);
-    this.#scheduler = new Scheduler({ ...options, pool: this.#pool, pageTokens });
+    const isEnabled = options.prefixCaching;
+    const prefixes = new PrefixCache({ pool: this.#pool, pageTokens, isEnabled });
+    const scheduler = new Scheduler({ ...options, cache: prefixes });
+    this.#prefixes = prefixes;
+    this.#scheduler = scheduler;
+    this.#ledger = new LedgerWatch({
+      check: () => prefixes.check(scheduler.live),
+      rebuild: () => prefixes.rebuild(),
+      onError: options.onLedgerError,
+      now: () => performance.now(),
+    });
     const parts = { model, cache: this.#cache, stream, maxPages };
     this.#decode = new GraphRunner({
       ...parts,
@@ -180,19 +199,37 @@ export class Engine {
 
   /** Counters and gauges, read at any time. */
   stats(): EngineStats {
-    const { total, free, reserved } = this.#pool;
     return {
       waiting: this.#scheduler.waiting,
       running: this.#scheduler.running,
-      pages: { total, free, reserved },
+      pages: this.#pool.counts(),
+      prefixCache: this.#prefixes.counts,
+      ledgerErrors: this.#ledger.errors,
       ...this.#counts,
       graphs: this.#decode.describe(),
     };
   }
 
+  /**
+   * Forgets the computed pages that no request holds.
+   *
+   * @returns how many those were
+   */
+  flushPrefixCache(): number {
+    return this.#prefixes.flush();
+  }
+
   /** What was chosen: limits, graphs and the model's own report. */
   describe(): Record<string, unknown> {
-    const { model, tokenBytes, onFault: _, cache, demand, ...limits } = this.#options;
+    const {
+      model,
+      tokenBytes,
+      onFault: _,
+      onLedgerError: __,
+      cache,
+      demand,
+      ...limits
+    } = this.#options;
     const modelMaxLength = model.maxPositions;
     const { total: pages } = this.#pool;
     return {
@@ -235,7 +272,7 @@ export class Engine {
     while (!this.#isClosed) {
       const batch = this.#scheduler.next();
       if (batch) await this.#step(batch);
-      else await this.#sleep();
+      else if (this.#scheduler.running > 0 || !this.#ledger.mendWhenIdle()) await this.#sleep();
     }
   }
 
@@ -255,7 +292,8 @@ export class Engine {
       this.#deliver(completed(prefill), first);
       for (const { tokens } of prefill) this.#counts.promptTokens += tokens;
     });
-    if (this.#options.checkLedger) this.#pool.check();
+    if (this.#options.checkLedger) this.#prefixes.check(this.#scheduler.live);
+    else this.#ledger.tick();
   }
 
   /** A part that fails ends its own sequences; the others go on, unless the device is lost. */

@@ -15,6 +15,8 @@ export interface TokenEvent {
   readonly logprob: number;
   /** The best alternatives, when they were asked for. */
   readonly top: readonly TokenLogprob[];
+  /** On the first token, if it is not 0: prompt tokens that were found in the prefix cache. */
+  readonly cachedTokens?: number;
 }
 
 /** Log-probabilities of the prompt; comes once, before the first token. The first prompt token has none. */
@@ -30,6 +32,8 @@ export interface FinishEvent {
   /** The stop token or stop string that ended the sequence. */
   readonly stop?: number | string;
   readonly promptTokens: number;
+  /** Prompt tokens that were found in the prefix cache. */
+  readonly cachedTokens: number;
   readonly generatedTokens: number;
   /** What failed, when the reason is `error`. */
   readonly error?: Error;

@@ -26,6 +26,8 @@ export interface GenerationParameters {
   readonly logprobs?: number;
   /** The same for the prompt's tokens; undefined = none (default). */
   readonly promptLogprobs?: number;
+  /** Requests with different salts share no pages of the prefix cache; default: one for all. */
+  readonly cacheSalt?: string;
   /** Gives the request up; its pages are free within one step. */
   readonly signal?: AbortSignal;
 }
@@ -43,6 +45,7 @@ export interface SettledParameters {
   readonly minTokens: number;
   readonly logprobs: number | undefined;
   readonly promptLogprobs: number | undefined;
+  readonly cacheSalt: string | undefined;
 }
 
 const mostLogprobs = 20;
@@ -61,6 +64,7 @@ export function settleParameters(given: GenerationParameters): SettledParameters
     minTokens: integer('minTokens', given.minTokens ?? 0, 0),
     logprobs: count('logprobs', given.logprobs),
     promptLogprobs: count('promptLogprobs', given.promptLogprobs),
+    cacheSalt: saltOf(given.cacheSalt),
   };
 }
 
@@ -88,6 +92,12 @@ function seedOf(seed: bigint | number | undefined): bigint {
   if (typeof seed === 'bigint') return BigInt.asIntN(64, seed);
   if (Number.isInteger(seed)) return BigInt.asIntN(64, BigInt(seed));
   throw new ParameterError({ parameter: 'seed', expected: 'an integer', received: seed });
+}
+
+function saltOf(salt: string | undefined): string | undefined {
+  if (salt === undefined || (typeof salt === 'string' && salt !== '')) return salt;
+  const expected = 'a text of at least one character';
+  throw new ParameterError({ parameter: 'cacheSalt', expected, received: JSON.stringify(salt) });
 }
 
 function stopStringsOf(strings: readonly string[]): readonly string[] {

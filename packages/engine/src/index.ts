@@ -25,4 +25,6 @@ export type { GenerationParameters } from './generation-parameters.js';
 export type { GraphRunnerReport } from './graph-runner.js';
 export { MarkovModel } from './markov-model.js';
 export type { CausalModel, ModelBatch, ModelCache, StepContext } from './model.js';
+export type { PageCounts } from './pages/page-pool.js';
+export type { PrefixCacheCounts } from './pages/prefix-cache.js';
 export type { TokenBytes } from './stop-condition.js';

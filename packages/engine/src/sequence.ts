@@ -33,6 +33,12 @@ export class Sequence {
   state: SequenceState = 'waiting';
   /** Tokens whose keys and values are in the cache, or on their way. */
   computedTokens = 0;
+  /** Prompt tokens whose pages others had computed. */
+  cachedTokens = 0;
+  /** Counts the times that the pages went back: the same number of pages may then be other ones. */
+  tableVersion = 0;
+  /** Why it ended; undefined until then. */
+  outcome: FinishEvent['reason'] | undefined;
   /** Set from outside at any time; honoured at the next step border. */
   isAborted = false;
 
@@ -78,7 +84,9 @@ export class Sequence {
     this.generated.push(token.id);
     const stop = this.#options.stopCondition.after(token.id, this.generated.length);
     const isStopToken = stop?.reason === 'stop' && typeof stop.stop === 'number';
-    if (!isStopToken) this.#options.emit({ type: 'token', ...token });
+    const isHit = this.generated.length === 1 && this.cachedTokens > 0;
+    const facts = isHit ? { cachedTokens: this.cachedTokens } : {};
+    if (!isStopToken) this.#options.emit({ type: 'token', ...token, ...facts });
     if (stop) this.finish(stop.reason, stop.stop === undefined ? {} : { stop: stop.stop });
   }
 
@@ -86,11 +94,13 @@ export class Sequence {
   finish(reason: FinishEvent['reason'], facts: Pick<FinishEvent, 'stop' | 'error'> = {}): void {
     if (this.state === 'finished') return;
     this.state = 'finished';
+    this.outcome = reason;
     this.#options.emit({
       type: 'finish',
       reason,
       ...facts,
       promptTokens: this.prompt.length,
+      cachedTokens: this.cachedTokens,
       generatedTokens: this.generated.length,
     });
   }

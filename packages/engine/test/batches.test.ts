@@ -65,7 +65,7 @@ onEachBackend((backend) => {
       const { model, passes } = recording();
       const engine = await Engine.create({ model, graphSizes: [], maxBatchedTokens: 7, pages: 40 });
       const prompts = [13, 5, 22].map((length) =>
-        Array.from({ length }, (_, index) => (index * 3) % vocab),
+        Array.from({ length }, (_, index) => (length + index * 3) % vocab),
       );
       await Promise.all(
         prompts.map((prompt) => collect(engine.generate(prompt, { temperature: 0, maxTokens: 6 }))),
@@ -153,7 +153,7 @@ onEachBackend((backend) => {
         given.abort();
         expect(ids(await first)).toEqual(counted(9, 2));
         const { pages, running, waiting } = engine.stats();
-        expect([pages.free, pages.reserved, running, waiting]).toEqual([pages.total, 0, 0, 0]);
+        expect([pages.pinned, pages.reserved, running, waiting]).toEqual([0, 0, 0, 0]);
       }
       await engine.close();
     });

@@ -41,7 +41,7 @@ onEachBackend((backend) => {
 
     const isFree = (engine: Engine): void => {
       const { pages, running, waiting } = engine.stats();
-      expect([pages.free, pages.reserved, running, waiting]).toEqual([pages.total, 0, 0, 0]);
+      expect([pages.pinned, pages.reserved, running, waiting]).toEqual([0, 0, 0, 0]);
     };
 
     /** The pass whose number of tokens is this throws, once. */

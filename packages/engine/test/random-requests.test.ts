@@ -12,12 +12,22 @@ interface Drawn {
   /** Milliseconds until it is given up; undefined = never. */
   readonly abortMs: number | undefined;
   readonly waitMs: number;
+  readonly salt: string | undefined;
 }
+
+/** What prompts begin with, so that they share pages. */
+const heads = [0, 9, 14, 21].map((length, head) =>
+  Array.from({ length }, (_, index) => (head * 5 + index) % vocab),
+);
 
 function draw(seed: number, count: number): Drawn[] {
   const random = seededRandom(seed);
   return Array.from({ length: count }, () => ({
-    prompt: Array.from({ length: random.integer(1, 50) }, () => random.integer(0, vocab)),
+    prompt: [
+      ...(heads[random.integer(0, heads.length)] ?? []),
+      ...Array.from({ length: random.integer(1, 30) }, () => random.integer(0, vocab)),
+    ],
+    salt: random.integer(0, 8) === 0 ? 'apart' : undefined,
     maxTokens: random.integer(1, 20),
     wantsPrompt: random.integer(0, 5) === 0,
     abortMs: random.integer(0, 4) === 0 ? random.integer(0, 30) : undefined,
@@ -56,8 +66,9 @@ onEachBackend((backend) => {
         maxBatchedTokens: 13,
         maxPartialPrefills: 3,
       });
+      const flushing = setInterval(() => engine.flushPrefixCache(), 35);
       const serve = async (request: Drawn): Promise<void> => {
-        const { prompt, maxTokens, wantsPrompt, abortMs, waitMs } = request;
+        const { prompt, maxTokens, wantsPrompt, abortMs, waitMs, salt } = request;
         await new Promise((resolve) => setTimeout(resolve, waitMs));
         const given = new AbortController();
         if (abortMs !== undefined) setTimeout(() => given.abort(), abortMs);
@@ -67,6 +78,7 @@ onEachBackend((backend) => {
             maxTokens,
             signal: given.signal,
             ...(wantsPrompt ? { promptLogprobs: 1 } : {}),
+            ...(salt === undefined ? {} : { cacheSalt: salt }),
           }),
         );
         checkOrder(events);
@@ -83,9 +95,13 @@ onEachBackend((backend) => {
         expect(hasPrompt).toBe(wantsPrompt && prompt.length > 1);
       };
       await Promise.all(draw(seed, 200).map(serve));
-      const { pages, running, waiting, graphs } = engine.stats();
-      expect([pages.free, pages.reserved, running, waiting]).toEqual([pages.total, 0, 0, 0]);
+      clearInterval(flushing);
+      const { pages, running, waiting, graphs, prefixCache } = engine.stats();
+      expect(prefixCache.hits).toBeGreaterThan(0);
+      expect([pages.pinned, pages.reserved, running, waiting]).toEqual([0, 0, 0, 0]);
       expect(graphs.eagerSteps).toBe(0);
+      expect(engine.flushPrefixCache()).toBe(pages.evictable);
+      expect(engine.stats().pages.free).toBe(pages.total);
       await engine.close();
     });
   });

@@ -5,6 +5,11 @@ import type { PrefillPiece } from './batch.js';
 export class PrefillQueue {
   readonly #sequences: Sequence[] = [];
 
+  /** In order of arrival. */
+  get sequences(): readonly Sequence[] {
+    return this.#sequences;
+  }
+
   get length(): number {
     return this.#sequences.length;
   }
@@ -18,9 +23,15 @@ export class PrefillQueue {
    * Splits the front of the queue into pieces that fit a step's token budget. The first prompt gets at
    * least its equal share, so it always moves on; of the rest the shortest prompts are served first,
    * so that none of them waits until a very long one is done.
+   *
+   * @param passed sequences that get no piece in this step
    */
-  pieces(budgetTokens: number, mostSequences: number): PrefillPiece[] {
-    const front = this.#sequences.slice(0, mostSequences);
+  pieces(
+    { tokens: budgetTokens, sequences: mostSequences }: { tokens: number; sequences: number },
+    passed: ReadonlySet<Sequence>,
+  ): PrefillPiece[] {
+    const able = this.#sequences.filter((sequence) => !passed.has(sequence));
+    const front = able.slice(0, mostSequences);
     const shares = new Map<Sequence, number>();
     let budget = budgetTokens;
     const give = (sequence: Sequence, most: number): void => {

@@ -1,21 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import { makeSequence } from '../../test/makers/sequence.js';
-import { PagePool } from '../page-pool.js';
+import { PagePool } from '../pages/page-pool.js';
+import { PrefixCache } from '../pages/prefix-cache.js';
 import type { Batch } from './batch.js';
 import { Scheduler } from './scheduler.js';
 
 const token = { id: 7, logprob: -1, top: [] };
 
-function makeScheduler(pages = 16, limits: { maxSequences?: number; budget?: number } = {}) {
+function makeScheduler(
+  pages = 16,
+  limits: { maxSequences?: number; budget?: number; sharing?: boolean } = {},
+) {
   const pool = new PagePool(pages);
+  const isEnabled = limits.sharing ?? false;
+  const cache = new PrefixCache({ pool, pageTokens: 4, isEnabled });
   const scheduler = new Scheduler({
-    pool,
-    pageTokens: 4,
+    cache,
     maxSequences: limits.maxSequences ?? 4,
     maxBatchedTokens: limits.budget ?? 8,
     maxPartialPrefills: 2,
   });
-  return { pool, scheduler };
+  return { pool, scheduler, check: () => cache.check(scheduler.live) };
 }
 
 /** Runs the batch as the engine would: commit, then one token for each row that has one. */
@@ -29,14 +34,14 @@ function run(scheduler: Scheduler, batch: Batch): void {
 
 describe('the scheduler', () => {
   it('splits a long prompt into chunks and then decodes', () => {
-    const { scheduler, pool } = makeScheduler();
+    const { scheduler, pool, check } = makeScheduler();
     const { sequence, events } = makeSequence({ promptTokens: 11, maxTokens: 2 });
     scheduler.add(sequence);
     const shapes: unknown[] = [];
     for (let batch = scheduler.next(); batch; batch = scheduler.next()) {
       shapes.push([batch.decode.length, batch.prefill.map(({ start, tokens }) => [start, tokens])]);
       run(scheduler, batch);
-      pool.check();
+      check();
     }
     expect(shapes).toEqual([
       [0, [[0, 8]]],
@@ -88,7 +93,7 @@ describe('the scheduler', () => {
     if (batch) run(scheduler, batch);
     sequence.isAborted = true;
     expect(scheduler.next()).toBeUndefined();
-    expect({ free: pool.free, reserved: pool.reserved }).toEqual({ free: 16, reserved: 0 });
+    expect(pool.counts()).toMatchObject({ free: 16, reserved: 0 });
     expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'abort' });
   });
 
@@ -102,12 +107,29 @@ describe('the scheduler', () => {
   });
 
   it('gives everything back when drained', () => {
-    const { scheduler, pool } = makeScheduler(8);
+    const { scheduler, pool, check } = makeScheduler(8);
     for (const promptTokens of [5, 5, 30]) scheduler.add(makeSequence({ promptTokens }).sequence);
     const batch = scheduler.next();
     if (batch) run(scheduler, batch);
     scheduler.drain((sequence) => sequence.finish('abort'));
-    pool.check();
-    expect([pool.free, pool.reserved, scheduler.isIdle]).toEqual([8, 0, true]);
+    check();
+    expect([pool.free, pool.counts().reserved, scheduler.isIdle]).toEqual([8, 0, true]);
+  });
+
+  it('computes a prompt once for two that come together', () => {
+    const { scheduler, check } = makeScheduler(32, { budget: 8, sharing: true });
+    const twins = [1, 2].map(() => makeSequence({ promptTokens: 22, maxTokens: 2 }));
+    for (const { sequence } of twins) scheduler.add(sequence);
+    const shapes: number[][][] = [];
+    for (let batch = scheduler.next(); batch; batch = scheduler.next()) {
+      shapes.push(batch.prefill.map(({ start, tokens }) => [start, tokens]));
+      run(scheduler, batch);
+      check();
+    }
+    expect(shapes).toEqual([[[0, 8]], [[8, 8]], [[16, 6]], [[20, 2]], []]);
+    expect(twins.map(({ events }) => events.at(-1))).toMatchObject([
+      { reason: 'length', cachedTokens: 0 },
+      { reason: 'length', cachedTokens: 20 },
+    ]);
   });
 });

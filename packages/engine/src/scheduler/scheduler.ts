@@ -1,4 +1,4 @@
-import type { PagePool } from '../page-pool.js';
+import type { PrefixCache } from '../pages/prefix-cache.js';
 import type { Sequence } from '../sequence.js';
 import type { Batch } from './batch.js';
 import { DecodeSet } from './decode-set.js';
@@ -6,8 +6,7 @@ import { PrefillQueue } from './prefill-queue.js';
 
 /** Limits of one step. */
 export interface SchedulerOptions {
-  readonly pool: PagePool;
-  readonly pageTokens: number;
+  readonly cache: PrefixCache;
   /** Most sequences that run at the same time. */
   readonly maxSequences: number;
   /** Most prompt tokens of a step. */
@@ -25,6 +24,8 @@ export class Scheduler {
   readonly #waiting: Sequence[] = [];
   readonly #prefills = new PrefillQueue();
   readonly #decodes = new DecodeSet();
+  /** Counts the batches that were handed out. */
+  #step = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -49,23 +50,37 @@ export class Scheduler {
     this.#waiting.push(sequence);
   }
 
+  /** Sequences that hold pages. */
+  get live(): readonly Sequence[] {
+    return [...this.#prefills.sequences, ...this.#decodes.rows];
+  }
+
   /** Retires what ended, admits what fits, and says what the next step computes; undefined = nothing. */
   next(): Batch | undefined {
+    const { cache } = this.#options;
+    // One step at a time: the one before is over when the next is asked for.
+    cache.landed(this.#step);
     this.#retire();
     this.#admit();
+    const patient = cache.share(this.#prefills.sequences);
     const { maxBatchedTokens, maxPartialPrefills } = this.#options;
     const decode = [...this.#decodes.rows];
-    const prefill = this.#prefills.pieces(maxBatchedTokens, maxPartialPrefills);
+    const most = { tokens: maxBatchedTokens, sequences: maxPartialPrefills };
+    const prefill = this.#prefills.pieces(most, patient);
     if (decode.length + prefill.length === 0) return undefined;
-    for (const sequence of decode) this.#growPages(sequence, sequence.computedTokens + 1);
-    for (const { sequence, start, tokens } of prefill) this.#growPages(sequence, start + tokens);
+    this.#step += 1;
+    for (const sequence of decode) cache.grow(sequence, sequence.computedTokens + 1);
+    for (const { sequence, start, tokens } of prefill) cache.grow(sequence, start + tokens);
     return { decode, prefill };
   }
 
   /** Records that a batch is computed; call before its tokens are delivered. */
   commit(batch: Batch): void {
+    const { cache } = this.#options;
     for (const sequence of batch.decode) sequence.computedTokens += 1;
     for (const { sequence, tokens } of batch.prefill) sequence.computedTokens += tokens;
+    for (const sequence of batch.decode) cache.publish(sequence);
+    for (const { sequence } of batch.prefill) cache.publish(sequence);
     for (const sequence of this.#prefills.remove((one) => one.remainingPrompt === 0)) {
       this.#decodes.add(sequence);
     }
@@ -73,6 +88,7 @@ export class Scheduler {
 
   /** Ends every sequence; used when the engine closes. */
   drain(end: (sequence: Sequence) => void): void {
+    this.#options.cache.landed(this.#step);
     for (const sequence of this.abandon()) {
       const wasAdmitted = sequence.state !== 'waiting';
       end(sequence);
@@ -106,19 +122,13 @@ export class Scheduler {
   #admit(): void {
     while (this.running < this.#options.maxSequences) {
       const next = this.#waiting[0];
-      if (!next || !this.#options.pool.reserve(next.reservedPages)) return;
+      if (!next || !this.#options.cache.admit(next)) return;
       this.#waiting.shift();
       this.#prefills.add(next);
     }
   }
 
-  #growPages(sequence: Sequence, tokens: number): void {
-    const wanted = Math.ceil(tokens / this.#options.pageTokens);
-    while (sequence.pages.length < wanted) sequence.pages.push(this.#options.pool.take());
-  }
-
   #release(sequence: Sequence): void {
-    this.#options.pool.giveBack(sequence.pages, sequence.reservedPages);
-    sequence.pages.length = 0;
+    this.#options.cache.freeAfter(this.#step, sequence);
   }
 }

@@ -5,7 +5,7 @@ import type { Sequence } from '../sequence.js';
 export class PageTable {
   readonly #tensor: Tensor;
   readonly #row: Int32Array;
-  /** What the device holds for each row: `sequence:pages`. */
+  /** What the device holds for each row: `sequence:version:pages`. */
   readonly #keys: string[] = [];
 
   constructor(device: Device, shape: { sequences: number; maxPages: number }, label: string) {
@@ -23,7 +23,7 @@ export class PageTable {
   /** Enqueues the rows of sequences that moved or grew. */
   upload(stream: Stream, sequences: readonly Sequence[]): void {
     sequences.forEach((sequence, row) => {
-      const key = `${sequence.id}:${sequence.pages.length}`;
+      const key = `${sequence.id}:${sequence.tableVersion}:${sequence.pages.length}`;
       if (this.#keys[row] === key) return;
       this.#keys[row] = key;
       this.#row.fill(-1);
