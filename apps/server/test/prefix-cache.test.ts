@@ -105,29 +105,32 @@ onEachBackend((backend) => {
       }
     });
 
-    it.skipIf(isLeftOut)(`races with aborts and evictions change no answer${leftOutBecause}`, async () => {
-      const random = seededRandom(isDemo ? 7 : 11);
-      const requests = Array.from({ length: isDemo ? 16 : 60 }, (_, index) => ({
-        prompt: [
-          ...promptOf(step * random.integer(0, 5), 3 + random.integer(0, 2)),
-          ...promptOf(random.integer(1, step), index % 3),
-        ],
-        seed: random.integer(0, 4),
-        maxTokens: random.integer(1, 14),
-        abortAfter: random.integer(0, 3) === 0 ? random.integer(1, 6) : 99,
-      }));
-      const without = await start({ prefixCaching: false });
-      // So few pages that kept ones have to go again and again.
-      const cached = await start({ pages: 14 });
-      const [expected, answers] = await Promise.all(
-        [without, cached].map((engine) =>
-          Promise.all(requests.map(({ prompt, ...given }) => ask(engine, prompt, given))),
-        ),
-      );
-      expect(answers?.map(({ events }) => events)).toEqual(expected?.map(({ events }) => events));
-      const { prefixCache, pages } = cached.stats();
-      expect(prefixCache.hits).toBeGreaterThan(0);
-      expect(pages.free + pages.evictable).toBe(14);
-    });
+    it.skipIf(isLeftOut)(
+      `races with aborts and evictions change no answer${leftOutBecause}`,
+      async () => {
+        const random = seededRandom(isDemo ? 7 : 11);
+        const requests = Array.from({ length: isDemo ? 16 : 60 }, (_, index) => ({
+          prompt: [
+            ...promptOf(step * random.integer(0, 5), 3 + random.integer(0, 2)),
+            ...promptOf(random.integer(1, step), index % 3),
+          ],
+          seed: random.integer(0, 4),
+          maxTokens: random.integer(1, 14),
+          abortAfter: random.integer(0, 3) === 0 ? random.integer(1, 6) : 99,
+        }));
+        const without = await start({ prefixCaching: false });
+        // So few pages that kept ones have to go again and again.
+        const cached = await start({ pages: 14 });
+        const [expected, answers] = await Promise.all(
+          [without, cached].map((engine) =>
+            Promise.all(requests.map(({ prompt, ...given }) => ask(engine, prompt, given))),
+          ),
+        );
+        expect(answers?.map(({ events }) => events)).toEqual(expected?.map(({ events }) => events));
+        const { prefixCache, pages } = cached.stats();
+        expect(prefixCache.hits).toBeGreaterThan(0);
+        expect(pages.free + pages.evictable).toBe(14);
+      },
+    );
   });
 });

@@ -67,7 +67,13 @@ function play(ids: readonly number[], reason: 'stop' | 'length', start: 'inside'
     onStep: (step) => steps.push(step),
   });
   for (const id of ids) choice.onEvent({ type: 'token', id, logprob: -id, top: [] });
-  choice.onEvent({ type: 'finish', reason, promptTokens: 3, generatedTokens: ids.length });
+  choice.onEvent({
+    type: 'finish',
+    reason,
+    promptTokens: 3,
+    cachedTokens: 0,
+    generatedTokens: ids.length,
+  });
   return { steps, parser };
 }
 

@@ -40,4 +40,28 @@ describe('a choice', () => {
     expect(steps[0]?.error?.cause).toMatchObject({ message: 'planted' });
     expect(aborts).toBe(1);
   });
+
+  it.each(['at a stop string', 'at the end'])('tells what of its prompt was found, %s', (where) => {
+    const steps: ChoiceStep[] = [];
+    const choice = new Choice({
+      index: 0,
+      promptTokens: 9,
+      detokenizer: new Detokenizer(tokenizer.bytes, { skipSpecialTokens: true }),
+      stop: new StopMatcher(where === 'at the end' ? [] : ['BC']),
+      minTokens: 0,
+      parser: undefined,
+      onStep: (step) => steps.push(step),
+    });
+    const [first = 0, ...others] = tokenizer.encode('ABC');
+    const facts = { logprob: 0, top: [] } as const;
+    choice.onEvent({ type: 'token', id: first, ...facts, cachedTokens: 8 });
+    for (const id of others) choice.onEvent({ type: 'token', id, ...facts });
+    const end = { promptTokens: 9, cachedTokens: 8, generatedTokens: 3 };
+    choice.onEvent({ type: 'finish', reason: 'length', ...end });
+    const finish = steps.find((step) => step.finish)?.finish;
+    expect(finish).toMatchObject({
+      reason: where === 'at the end' ? 'length' : 'stop',
+      counts: { promptTokens: 9, cachedTokens: 8 },
+    });
+  });
 });

@@ -48,7 +48,7 @@ export interface ChoiceOptions {
  */
 export class Choice {
   readonly #options: ChoiceOptions;
-  readonly #counts = { completionTokens: 0, reasoningTokens: 0 };
+  readonly #counts = { cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
   /** Tokens that have shown nothing yet: markers, and text that is held back. */
   #silentTokens = 0;
   #abort: (() => void) | undefined;
@@ -91,6 +91,7 @@ export class Choice {
   #onToken(event: TokenEvent): void {
     const { parser } = this.#options;
     this.#counts.completionTokens += 1;
+    this.#counts.cachedTokens += event.cachedTokens ?? 0;
     const { text, matched } = this.#textOf(event.id);
     const deltas = this.#parse(text);
     this.#countReasoning(deltas);
@@ -116,9 +117,10 @@ export class Choice {
   }
 
   #onFinish(event: WireFinish): void {
-    const { reason, generatedTokens } = event;
+    const { reason, cachedTokens, generatedTokens } = event;
     if (reason === 'stop' || reason === 'length') {
       const { detokenizer, stop } = this.#options;
+      this.#counts.cachedTokens = cachedTokens;
       this.#counts.completionTokens = generatedTokens;
       const last = stop.push(detokenizer.finish());
       const rest = last.matched === undefined ? last.text + stop.finish() : last.text;

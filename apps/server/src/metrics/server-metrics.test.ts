@@ -8,13 +8,15 @@ const finished = (promptTokens: number, completionTokens: number) => ({
   finish: {
     reason: 'length' as const,
     stop: null,
-    counts: { promptTokens, completionTokens, reasoningTokens: 0 },
+    counts: { promptTokens, cachedTokens: 0, completionTokens, reasoningTokens: 0 },
   },
 });
 const stats = (promptTokens: number, generatedTokens: number) => ({
   waiting: 1,
   running: 2,
-  pages: { total: 10, free: 5, reserved: 7 },
+  pages: { total: 10, free: 3, evictable: 2, pinned: 5, reserved: 7 },
+  prefixCache: { queries: 2 * promptTokens, hits: promptTokens },
+  ledgerErrors: 1,
   steps: 3,
   promptTokens,
   generatedTokens,
@@ -56,7 +58,11 @@ describe('metrics', () => {
     metrics.setEngine(stats(10, 4));
     metrics.setEngine(stats(15, 6));
     const text = await metrics.exposition();
-    expect(text).toMatch(/vllm:prompt_tokens_total\{[^}]*\} 15\n/);
+    expect(text).toMatch(/vllm:prompt_tokens_total\{[^}]*\} 30\n/);
+    expect(text).toMatch(/vllm:prefix_cache_queries_total\{[^}]*\} 30\n/);
+    expect(text).toMatch(/vllm:prefix_cache_hits_total\{[^}]*\} 15\n/);
+    expect(text).toMatch(/altstream_kv_ledger_errors_total 1\n/);
+    expect(text).toMatch(/altstream_kv_pages\{state="evictable"\} 2\n/);
     expect(text).toMatch(/vllm:generation_tokens_total\{[^}]*\} 6\n/);
     expect(text).toMatch(/vllm:kv_cache_usage_perc\{[^}]*\} 0\.5\n/);
     expect(text).toMatch(/altstream_cuda_graph_replays_total\{bucket="4"\} 9\n/);

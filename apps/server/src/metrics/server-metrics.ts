@@ -37,9 +37,10 @@ export class ServerMetrics {
   readonly #registry = new Registry();
   readonly #labels: { model_name: string; engine: string };
   readonly #gauges: Record<'running' | 'waiting' | 'cache', Gauge>;
-  readonly #tokens: Record<'prompt' | 'generation', Counter>;
+  readonly #tokens: Record<'prompt' | 'generation' | 'queries' | 'hits', Counter>;
+  readonly #ledgerErrors: Counter;
   /** The engine's own counters as of the last look; the difference goes into ours. */
-  readonly #counted = { promptTokens: 0, generatedTokens: 0 };
+  readonly #counted = { promptTokens: 0, generatedTokens: 0, queries: 0, hits: 0, ledgerErrors: 0 };
   readonly #finished: Counter;
   readonly #latency: Record<'ttft' | 'itl' | 'e2e', Histogram>;
   readonly #http: { readonly count: Counter; readonly seconds: Histogram };
@@ -63,7 +64,9 @@ export class ServerMetrics {
       cache: gauge('kv_cache_usage_perc', 'Share of pages in use, 0 to 1'),
     };
     this.#tokens = {
-      prompt: counter('prompt_tokens_total', 'Prompt tokens computed'),
+      queries: counter('prefix_cache_queries_total', 'Prompt tokens looked up'),
+      hits: counter('prefix_cache_hits_total', 'Prompt tokens found'),
+      prompt: counter('prompt_tokens_total', 'Prompt tokens, computed or found'),
       generation: counter('generation_tokens_total', 'Generated tokens'),
     };
     this.#finished = counter('request_success_total', 'Finished choices', ['finished_reason']);
@@ -101,6 +104,11 @@ export class ServerMetrics {
       labelNames: ['state'],
       registers,
     });
+    this.#ledgerErrors = new Counter({
+      name: 'altstream_kv_ledger_errors_total',
+      help: 'Checks of the page ledger that failed',
+      registers,
+    });
     this.#replays = new Gauge({
       name: 'altstream_cuda_graph_replays_total',
       help: 'Launches of each captured decode graph',
@@ -127,22 +135,31 @@ export class ServerMetrics {
   /** Takes over the engine's gauges and counters. */
   setEngine(stats: EngineStats): void {
     const { running, waiting, pages, graphs } = stats;
-    this.#tokens.prompt.inc(this.#labels, stats.promptTokens - this.#counted.promptTokens);
-    this.#tokens.generation.inc(
-      this.#labels,
-      stats.generatedTokens - this.#counted.generatedTokens,
-    );
-    this.#counted.promptTokens = stats.promptTokens;
-    this.#counted.generatedTokens = stats.generatedTokens;
+    this.#countEngine(stats);
     this.#gauges.running.set(this.#labels, running);
     this.#gauges.waiting.set(this.#labels, waiting);
-    this.#gauges.cache.set(this.#labels, (pages.total - pages.free) / pages.total);
-    this.#pages.set({ state: 'free' }, pages.free);
-    this.#pages.set({ state: 'reserved' }, pages.reserved);
+    const used = pages.total - pages.free - pages.evictable;
+    this.#gauges.cache.set(this.#labels, used / pages.total);
+    for (const state of ['free', 'evictable', 'pinned', 'reserved'] as const) {
+      this.#pages.set({ state }, pages[state]);
+    }
     for (const { rows, launches } of graphs.buckets) {
       this.#replays.set({ bucket: String(rows) }, launches);
     }
     this.#replays.set({ bucket: 'eager' }, graphs.eagerSteps);
+  }
+
+  /** Adds what the engine's counters grew by since the last look. */
+  #countEngine({ promptTokens, generatedTokens, prefixCache, ledgerErrors }: EngineStats): void {
+    const { queries, hits } = prefixCache;
+    const now = { promptTokens: promptTokens + hits, generatedTokens, queries, hits, ledgerErrors };
+    const was = this.#counted;
+    this.#tokens.prompt.inc(this.#labels, now.promptTokens - was.promptTokens);
+    this.#tokens.generation.inc(this.#labels, generatedTokens - was.generatedTokens);
+    this.#tokens.queries.inc(this.#labels, queries - was.queries);
+    this.#tokens.hits.inc(this.#labels, hits - was.hits);
+    this.#ledgerErrors.inc(ledgerErrors - was.ledgerErrors);
+    Object.assign(was, now);
   }
 
   /** Counts an answered HTTP request; `handler` is a route template, never a raw path. */

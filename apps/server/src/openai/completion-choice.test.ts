@@ -6,7 +6,7 @@ const token = (id: number) => ({ type: 'token', id, logprob: -1, top: [] }) as c
 const finish = {
   reason: 'length',
   stop: null,
-  counts: { promptTokens: 2, completionTokens: 2, reasoningTokens: 0 },
+  counts: { promptTokens: 2, cachedTokens: 0, completionTokens: 2, reasoningTokens: 0 },
 } as const;
 const step = { index: 0, deltas: [], tokens: [] };
 const content = (text: string) => [{ type: 'content-delta', text } as const];

@@ -3,6 +3,7 @@ import { usageOf } from './usage.js';
 
 const counts = (promptTokens: number) => ({
   promptTokens,
+  cachedTokens: promptTokens - 1,
   completionTokens: 3,
   reasoningTokens: 1,
 });
@@ -14,7 +15,7 @@ describe('usage', () => {
       prompt_tokens: 12,
       completion_tokens: 12,
       total_tokens: 24,
-      prompt_tokens_details: { cached_tokens: 0 },
+      prompt_tokens_details: { cached_tokens: 10 },
       completion_tokens_details: { reasoning_tokens: 4 },
     });
   });

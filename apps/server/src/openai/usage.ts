@@ -10,22 +10,24 @@ export interface Usage {
 /** What one choice counted. */
 export interface ChoiceCounts {
   readonly promptTokens: number;
+  /** Of the prompt: those that were found in the prefix cache. */
+  readonly cachedTokens: number;
   readonly completionTokens: number;
   readonly reasoningTokens: number;
 }
 
 /** Sums choices: generated tokens over all of them, each prompt once however many choices it has. */
 export function usageOf(choices: readonly ChoiceCounts[], choicesPerPrompt: number): Usage {
-  const promptTokens = choices
-    .filter((_, index) => index % choicesPerPrompt === 0)
-    .reduce((sum, choice) => sum + choice.promptTokens, 0);
+  const firsts = choices.filter((_, index) => index % choicesPerPrompt === 0);
+  const promptTokens = firsts.reduce((sum, choice) => sum + choice.promptTokens, 0);
+  const cachedTokens = firsts.reduce((sum, choice) => sum + choice.cachedTokens, 0);
   const completionTokens = choices.reduce((sum, choice) => sum + choice.completionTokens, 0);
   const reasoningTokens = choices.reduce((sum, choice) => sum + choice.reasoningTokens, 0);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: { cached_tokens: 0 },
+    prompt_tokens_details: { cached_tokens: cachedTokens },
     completion_tokens_details: { reasoning_tokens: reasoningTokens },
   };
 }

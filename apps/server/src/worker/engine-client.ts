@@ -227,6 +227,7 @@ export class EngineClient implements EngineLink {
         type: 'finish',
         reason: 'error',
         promptTokens: 0,
+        cachedTokens: 0,
         generatedTokens: 0,
         error: wire,
       });

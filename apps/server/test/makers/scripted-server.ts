@@ -74,7 +74,9 @@ export class ScriptedEngine implements EngineLink {
     return {
       waiting: 0,
       running: 0,
-      pages: { total: 1, free: 1, reserved: 0 },
+      pages: { total: 1, free: 1, evictable: 0, pinned: 0, reserved: 0 },
+      prefixCache: { queries: 0, hits: 0 },
+      ledgerErrors: 0,
       steps: 0,
       promptTokens: 0,
       generatedTokens: 0,
@@ -98,7 +100,7 @@ export class ScriptedEngine implements EngineLink {
     const { text, reason = 'stop', error } = script;
     const ids = tokenizer.encode(text, { specials: true });
     const most = request.parameters.maxTokens ?? Number.POSITIVE_INFINITY;
-    const facts = { promptTokens: request.prompt.length };
+    const facts = { promptTokens: request.prompt.length, cachedTokens: 0 };
     let generatedTokens = 0;
     if (script.waitMs) await new Promise((resolve) => setTimeout(resolve, script.waitMs));
     do {
