@@ -57,17 +57,28 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const defaults = readGenerationDefaults(place.folder, flags.generationConfig);
   const names = flags.servedModelName ?? [place.name];
   const [firstName = place.name, ...otherNames] = names;
+  const engineOptions = {
+    ...workerOptions(flags, place.model),
+    watchdogSeconds: flags.watchdogTimeout,
+  };
   const context: ServerContext = {
     settings: {
       servedModelNames: [firstName, ...otherNames],
       maxBodyBytes: flags.maxBodySize,
       keepAliveMs: flags.sseKeepAliveInterval * 1000,
       apiKeys: flags.apiKey ?? [],
+      adminApiKeys: flags.adminApiKey ?? [],
+      watchdogSeconds: flags.watchdogTimeout,
+      modelPath: place.folder,
+      tokenizerPath: place.tokenizer,
+      allowedHosts: allowedHosts(flags),
+      allowedOrigins: flags.allowedOrigins ?? [],
+      isExposed: !loopback.has(flags.host),
       defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
       logRequests: !flags.disableLogRequests,
       measureRequests: flags.enablePerRequestMetrics ?? false,
     },
-    engine: new EngineClient(workerOptions(flags, place.model), {
+    engine: new EngineClient(engineOptions, {
       onProgress,
       onFailure: onEngineFailure,
     }),
@@ -143,12 +154,18 @@ async function listen(app: FastifyInstance, { host, port }: ServeFlags): Promise
 }
 
 /** Everybody who reaches the port may use the model, so beyond loopback a key is wanted. */
-function checkExposure({ host, apiKey, allowUnauthenticated }: ServeFlags): void {
-  if (loopback.has(host) || apiKey?.length || allowUnauthenticated) return;
+function checkExposure(flags: ServeFlags): void {
+  const { host, apiKey, adminApiKey, allowUnauthenticated } = flags;
+  if (loopback.has(host) || apiKey?.length || adminApiKey?.length || allowUnauthenticated) return;
   throw new ExitError(
     'usage',
     `--host ${host} is reachable from other machines; pass --api-key KEY, or --allow-unauthenticated if that is meant`,
   );
+}
+
+/** On loopback only names of this machine, so that no other name can be pointed here. */
+function allowedHosts({ host, allowedHosts: more }: ServeFlags): readonly string[] | undefined {
+  return loopback.has(host) ? [...loopback, ...(more ?? [])] : more;
 }
 
 function workerOptions(flags: ServeFlags, model: string): EngineWorkerOptions {

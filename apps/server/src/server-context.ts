@@ -13,6 +13,19 @@ export interface HttpSettings {
   readonly maxBodyBytes: number;
   readonly keepAliveMs: number;
   readonly apiKeys: readonly string[];
+  /** Keys of the operator; they open every route. */
+  readonly adminApiKeys: readonly string[];
+  /** Seconds without progress after which the engine counts as dead; 0 = never. */
+  readonly watchdogSeconds: number;
+  /** Folder of the checkpoint, if there is one, and of its tokenizer. */
+  readonly modelPath: string | undefined;
+  readonly tokenizerPath: string;
+  /** Names that clients may use for this server; undefined = any. */
+  readonly allowedHosts: readonly string[] | undefined;
+  /** Origins of pages on other sites that may use it. */
+  readonly allowedOrigins: readonly string[];
+  /** True if other machines can reach the server. */
+  readonly isExposed: boolean;
   /** Merged under each request's own `chat_template_kwargs`. */
   readonly defaultTemplateKwargs: Readonly<Record<string, unknown>>;
   readonly logRequests: boolean;

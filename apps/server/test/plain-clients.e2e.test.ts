@@ -106,7 +106,7 @@ describe('clients without a library', () => {
     const chunks: Buffer[] = [];
     socket.on('data', (chunk) => chunks.push(chunk));
     const body = chatBody({});
-    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n`;
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: ${hostname}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n`;
     for (const piece of [head.slice(0, 20), head.slice(20), body.slice(0, 9)]) {
       socket.write(piece);
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -18,9 +18,13 @@ export interface ServeFlags {
   readonly host: string;
   readonly port: number;
   readonly apiKey?: readonly string[];
+  readonly adminApiKey?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
+  readonly allowedHosts?: readonly string[];
   readonly allowUnauthenticated?: boolean;
   readonly maxBodySize: number;
   readonly sseKeepAliveInterval: number;
+  readonly watchdogTimeout: number;
   readonly shutdownTimeout: number;
   readonly device: 'auto' | 'cpu' | `cuda:${number}`;
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
@@ -135,6 +139,16 @@ function addHttpFlags(command: Command): void {
       flag('--port <port>', 'port to listen on; 0 = any free one').argParser(port).default(8000),
     )
     .addOption(flag('--api-key <keys...>', 'keys of which requests must carry one'))
+    .addOption(
+      flag('--admin-api-key <keys...>', 'keys that open every route, also those of the operator'),
+    )
+    .addOption(flag('--allowed-origins <origins...>', 'other sites whose pages may use the server'))
+    .addOption(
+      flag(
+        '--allowed-hosts <names...>',
+        'names of the server; on loopback beside those of loopback',
+      ),
+    )
     .addOption(flag('--allow-unauthenticated', 'listen beyond loopback without a key'))
     .addOption(
       flag('--max-body-size <bytes>', 'largest request body')
@@ -145,6 +159,14 @@ function addHttpFlags(command: Command): void {
       flag('--sse-keep-alive-interval <s>', 'seconds between comments on a silent stream; 0 = none')
         .argParser(natural)
         .default(15),
+    )
+    .addOption(
+      flag(
+        '--watchdog-timeout <s>',
+        'seconds without a step after which a busy engine is dead; 0 = never',
+      )
+        .argParser(natural)
+        .default(300),
     )
     .addOption(
       flag('--shutdown-timeout <s>', 'seconds that running requests get after SIGTERM')

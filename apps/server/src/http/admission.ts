@@ -80,8 +80,7 @@ export function admit(
   request: { readonly model: string; readonly id: string },
   reply: FastifyReply,
 ): Ticket {
-  if (context.isDraining) throw unavailable('shutting_down', 'the server is shutting down');
-  checkModel(context, request.model);
+  checkOpen(context, request.model);
   const { state } = context.engine;
   if (state === 'loading') {
     const { phase } = context.engine.progress;
@@ -89,6 +88,12 @@ export function admit(
   }
   if (state !== 'ready') throw unavailable('engine_dead', 'the engine has stopped');
   return new Ticket(context, request.id, reply);
+}
+
+/** Refuses requests while the server shuts down, and those that name another model. */
+export function checkOpen(context: ServerContext, model: string | undefined): void {
+  if (context.isDraining) throw unavailable('shutting_down', 'the server is shutting down');
+  if (model !== undefined) checkModel(context, model);
 }
 
 /** A 404 unless the name is one of the served ones. */

@@ -1,4 +1,4 @@
-import { createHash, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import Fastify, {
   type ConnectionError,
@@ -9,26 +9,21 @@ import Fastify, {
 } from 'fastify';
 import { ApiError } from '../errors/index.js';
 import type { ServerContext } from '../server-context.js';
-import { toApiError } from './error-response.js';
+import { checkAddress } from './access/address-check.js';
+import { allowOrigins } from './access/cross-origin.js';
+import { Gate } from './access/gate.js';
 import { acceptJsonBodies } from './json-body.js';
+import { addRefusals } from './refusals.js';
+import { RouteTable } from './route-table.js';
 import { chatCompletions } from './routes/chat-completions.js';
 import { completions } from './routes/completions.js';
 import { health } from './routes/health.js';
+import { loads } from './routes/loads.js';
 import { models } from './routes/models.js';
 import { observe } from './routes/observe.js';
+import { tokens } from './routes/tokens.js';
 import { closeUnusedConnections } from './unused-connections.js';
 
-const openPaths = new Set(['/health', '/livez', '/readyz', '/startupz', '/ping']);
-const methods: Readonly<Record<string, string>> = {
-  '/v1/chat/completions': 'POST',
-  '/v1/completions': 'POST',
-  ...Object.fromEntries(
-    [...openPaths, '/v1/models', '/metrics', '/version', '/server_info'].map((path) => [
-      path,
-      'GET',
-    ]),
-  ),
-};
 const idHeader = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The HTTP side: routes, authentication, error bodies. It knows the engine by the context only. */
@@ -47,42 +42,37 @@ export function makeApp(context: ServerContext): FastifyInstance {
   app.server.headersTimeout = 60_000;
   // Some clients close their half of the socket once the request is sent, and still read.
   (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
+  const routes = new RouteTable(app);
+  app.decorate('routeTable', routes);
   acceptJsonBodies(app);
   closeUnusedConnections(app);
-  addHooks(app, context);
-  for (const route of [chatCompletions, completions, models, health, observe]) route(app, context);
-  addRefusals(app, context);
+  addRefusals(app, context, routes);
+  addFirstHook(app, context);
+  allowOrigins(app, context.settings.allowedOrigins);
+  // Behind the cross-origin rules, since a browser asks for those without a key.
+  app.after(() => {
+    addHooks(app, context);
+    const parts = [chatCompletions, completions, tokens, models, health, loads, observe];
+    for (const part of parts) part(app, context);
+  });
   return app;
 }
 
-function addHooks(app: FastifyInstance, context: ServerContext): void {
+function addFirstHook(app: FastifyInstance, context: ServerContext): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     if (context.isDraining) reply.header('connection', 'close');
-    if (!openPaths.has(request.url.split('?')[0] ?? '')) authenticate(request, context);
-  });
-  app.addHook('onResponse', async (request, reply) => {
-    const handler = request.routeOptions.url ?? 'unknown';
-    context.metrics.countHttp(handler, request.method, reply.statusCode, reply.elapsedTime / 1000);
+    checkAddress(request, context.settings);
   });
 }
 
-function addRefusals(app: FastifyInstance, context: ServerContext): void {
-  app.setErrorHandler((thrown, _, reply) => {
-    const error = toApiError(thrown);
-    if (error.status >= 500 && error.status !== 503)
-      context.logger.error({ err: error.cause ?? error }, 'request failed');
-    return reply.code(error.status).headers(error.headers).send(error.body);
-  });
-  app.setNotFoundHandler(async (request, reply) => {
-    const path = request.url.split('?')[0] ?? '';
-    const isModel = /^\/v1\/models\/./.test(path);
-    const allowed = Object.hasOwn(methods, path) ? methods[path] : isModel ? 'GET' : undefined;
-    const facts = allowed
-      ? { status: 405, code: 'method_not_allowed', message: `${path} takes ${allowed}` }
-      : { status: 404, code: 'unknown_url', message: `there is no ${request.method} ${path} here` };
-    if (allowed) reply.header('allow', allowed);
-    return reply.code(facts.status).send(new ApiError(facts).body);
+function addHooks(app: FastifyInstance, context: ServerContext): void {
+  const gate = new Gate(context.settings);
+  app.decorateRequest('tenant', '');
+  app.addHook('onRequest', async (request) => gate.check(request));
+  app.addHook('onResponse', async (request, reply) => {
+    const handler = request.routeOptions.url ?? 'unknown';
+    context.metrics.countHttp(handler, request.method, reply.statusCode, reply.elapsedTime / 1000);
   });
 }
 
@@ -129,22 +119,4 @@ function answerMalformed(error: ConnectionError, socket: Socket): void {
 function requestId(request: { headers: Record<string, string | string[] | undefined> }): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && idHeader.test(given) ? given : randomUUID();
-}
-
-function authenticate({ headers }: FastifyRequest, { settings }: ServerContext): void {
-  if (settings.apiKeys.length === 0) return;
-  const given = digest((headers.authorization ?? '').replace(/^Bearer\s+/i, ''));
-  // Every key is compared, in constant time, so that timing tells nothing.
-  const matches = settings.apiKeys.map((key) => timingSafeEqual(digest(key), given));
-  if (matches.includes(true)) return;
-  throw new ApiError({
-    status: 401,
-    code: 'invalid_api_key',
-    message: 'the API key is missing or wrong; send it as `Authorization: Bearer KEY`',
-    headers: { 'www-authenticate': 'Bearer' },
-  });
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

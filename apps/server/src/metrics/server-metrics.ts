@@ -4,6 +4,7 @@ import type { ChoiceStep } from '../generation/choice.js';
 import { RequestClock, type RequestTiming } from '../generation/request-clock.js';
 import { serverVersion } from '../version.js';
 import { latencyBuckets } from './buckets.js';
+import { TokenRate } from './token-rate.js';
 
 const prefix = 'vllm:';
 
@@ -34,6 +35,8 @@ export interface RequestWatch {
 
 /** Prometheus metrics under vLLM's names, so that existing boards work, and a few of our own. */
 export class ServerMetrics {
+  /** Generated tokens a second. */
+  readonly rate = new TokenRate();
   readonly #registry = new Registry();
   readonly #labels: { model_name: string; engine: string };
   readonly #gauges: Record<'running' | 'waiting' | 'cache', Gauge>;
@@ -176,6 +179,7 @@ export class ServerMetrics {
     let code: string | undefined;
     return {
       step: ({ index, tokens, finish }, isFirstOfPrompt) => {
+        this.rate.add(tokens.length);
         if (tokens.length > 0) this.#observeToken(clock.token(index));
         if (!finish) return;
         outcome = finish.reason === 'length' ? 'length' : 'stop';

@@ -29,17 +29,10 @@ const tool = z.looseObject({
 const thinkingModes = ['enabled', 'disabled', 'adaptive'] as const;
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
-const chatBody = z.looseObject({
-  ...samplingFields,
+/** Fields that make the prompt of a chat; rendering and counting take them, too. */
+export const chatPromptFields = {
   messages: z.array(message).min(1).max(4096),
-  max_tokens: z.int().min(1).nullish(),
-  max_completion_tokens: z.int().min(1).nullish(),
-  logprobs: z.boolean().nullish(),
-  top_logprobs: z.int().min(0).max(20).nullish(),
   tools: z.array(tool).max(256).nullish(),
-  tool_choice: z.unknown().optional(),
-  parallel_tool_calls: z.boolean().nullish(),
-  response_format: z.looseObject({ type: z.string() }).nullish(),
   reasoning_effort: z.enum(efforts).nullish(),
   thinking: z.looseObject({ type: z.enum(thinkingModes) }).nullish(),
   chat_template_kwargs: z
@@ -48,11 +41,26 @@ const chatBody = z.looseObject({
       enable_thinking: z.boolean().nullish(),
     })
     .nullish(),
+} as const;
+
+const chatBody = z.looseObject({
+  ...samplingFields,
+  ...chatPromptFields,
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  logprobs: z.boolean().nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  tool_choice: z.unknown().optional(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: z.looseObject({ type: z.string() }).nullish(),
   include_reasoning: z.boolean().nullish(),
 });
 
 /** A body of `POST /v1/chat/completions`, checked. */
 export type ChatRequest = z.infer<typeof chatBody>;
+
+/** The prompt of a chat as the template takes it; `thinking.ts` settles the thinking mode. */
+export type ChatPromptFields = z.infer<z.ZodObject<typeof chatPromptFields>>;
 
 const deprecated = ['functions', 'function_call'];
 const elsewhere = ['modalities', 'audio', 'web_search_options', 'chat_template'];
@@ -61,7 +69,7 @@ const elsewhere = ['modalities', 'audio', 'web_search_options', 'chat_template']
 export function parseChatRequest(body: unknown): ChatRequest {
   const request = parseBody(chatBody, body);
   for (const field of [...deprecated, ...elsewhere]) refusePresent(request, field);
-  request.messages.forEach(checkMessage);
+  checkMessages(request.messages);
   checkChoice(request);
   const format = request.response_format?.type ?? 'text';
   if (format !== 'text') {
@@ -82,6 +90,11 @@ function refusePresent(request: ChatRequest, field: string): void {
   if (request[field] === undefined || request[field] === null) return;
   const remedy = deprecated.includes(field) ? 'use `tools` and `tool_choice`' : 'leave it out';
   throw fieldError(field, `not supported; ${remedy}`, 'unsupported_parameter');
+}
+
+/** What the shapes of messages cannot say: contents by role, and parts that this model cannot read. */
+export function checkMessages(messages: ChatRequest['messages']): void {
+  messages.forEach(checkMessage);
 }
 
 function checkMessage(message: ChatRequest['messages'][number], index: number): void {

@@ -2,8 +2,10 @@ import { Worker } from 'node:worker_threads';
 import type { EngineStats } from '@altstream/engine';
 import { ServerError } from '../errors/index.js';
 import { workerUrl } from '../worker-url.js';
+import { EngineActivity } from './engine-activity.js';
 import type { EngineLink, EngineRequest, EngineState, LoadProgress } from './engine-link.js';
 import { EngineWorkerError } from './engine-worker-error.js';
+import { Heartbeat } from './heartbeat.js';
 import type {
   EngineInfo,
   EngineWorkerOptions,
@@ -26,10 +28,17 @@ export interface EngineReports {
   readonly onFailure: (error: Error) => void;
 }
 
+/** When a silent engine counts as dead, in seconds; 0 = never. */
+export interface WatchdogOptions {
+  readonly watchdogSeconds: number;
+}
+
 const closeWithinMs = 10_000;
 
 /** The main thread's side of the engine worker. */
 export class EngineClient implements EngineLink {
+  readonly activity = new EngineActivity();
+  readonly #heartbeat = new Heartbeat();
   readonly #worker: Worker;
   readonly #reports: EngineReports;
   readonly #ready: Promise<EngineInfo>;
@@ -37,20 +46,23 @@ export class EngineClient implements EngineLink {
   readonly #listeners = new Map<number, (event: WireEvent) => void>();
   readonly #questions = new Map<number, Pending<never>>();
   #settleReady: Pending<EngineInfo> | undefined;
+  readonly #watchdog: NodeJS.Timeout;
   #nextId = 1;
   #state: EngineState = 'loading';
   #progress: LoadProgress = { phase: 'start', done: 0, total: 1 };
 
-  constructor(options: EngineWorkerOptions, reports: EngineReports) {
+  constructor(options: EngineWorkerOptions & WatchdogOptions, reports: EngineReports) {
     this.#reports = reports;
     this.#ready = new Promise((resolve, reject) => {
       this.#settleReady = { resolve, reject };
     });
     this.#ready.catch(() => undefined);
     this.#worker = new Worker(workerUrl('engine-worker'), {
-      workerData: options,
+      workerData: { ...options, heartbeat: this.#heartbeat.memory },
       name: 'engine',
     });
+    this.#watchdog = setInterval(() => this.#checkHeart(options.watchdogSeconds), 1000);
+    this.#watchdog.unref();
     this.#worker.on('message', (message: FromEngine) => {
       this.#receive(message);
     });
@@ -70,6 +82,10 @@ export class EngineClient implements EngineLink {
     return this.#progress;
   }
 
+  get heartbeatAge(): number | undefined {
+    return this.#heartbeat.ageSeconds;
+  }
+
   ready(): Promise<EngineInfo> {
     return this.#ready;
   }
@@ -87,6 +103,7 @@ export class EngineClient implements EngineLink {
       }
       this.#submissions.set(id, { resolve, reject });
       this.#listeners.set(id, listener);
+      this.activity.begin();
       this.#post({ type: 'submit', id, prompt: Int32Array.from(prompt), parameters });
     });
   }
@@ -104,6 +121,7 @@ export class EngineClient implements EngineLink {
     if (this.#state === 'closed') return;
     const wasAlive = this.#state === 'ready';
     this.#state = 'closed';
+    clearInterval(this.#watchdog);
     if (wasAlive) {
       const exited = new Promise<void>((resolve) => {
         this.#worker.once('exit', () => resolve());
@@ -155,10 +173,11 @@ export class EngineClient implements EngineLink {
         this.#accept(message.id);
         return;
       case 'refused':
-        this.#listeners.delete(message.id);
+        if (this.#listeners.delete(message.id)) this.activity.end();
         this.#takeSubmission(message.id)?.reject(new EngineWorkerError(message.error));
         return;
       case 'events':
+        this.activity.progress();
         for (const { id, event } of message.events) this.#deliver(id, event);
         return;
       case 'stats':
@@ -187,7 +206,7 @@ export class EngineClient implements EngineLink {
 
   #deliver(id: number, event: WireEvent): void {
     const listener = this.#listeners.get(id);
-    if (event.type === 'finish') this.#listeners.delete(id);
+    if (event.type === 'finish' && this.#listeners.delete(id)) this.activity.end();
     listener?.(event);
   }
 
@@ -197,11 +216,20 @@ export class EngineClient implements EngineLink {
     pending?.resolve(value);
   }
 
+  /** The thread neither turns nor, if it has work, ends a step. */
+  #checkHeart(limitSeconds: number): void {
+    const age = this.#heartbeat.ageSeconds;
+    if (this.#state !== 'ready' || limitSeconds === 0 || age === undefined) return;
+    if (age <= limitSeconds) return;
+    this.#fail(new Error(`the engine made no step for ${age} s (--watchdog-timeout)`));
+  }
+
   /** The worker is gone: everything that waits for it is told so. */
   #fail(error: Error): void {
     if (this.#state === 'failed' || this.#state === 'closed') return;
     const wasReady = this.#state === 'ready';
     this.#state = 'failed';
+    clearInterval(this.#watchdog);
     this.#tellAll(error, 'ENGINE_DEAD');
     if (wasReady) this.#reports.onFailure(error);
   }
@@ -222,6 +250,7 @@ export class EngineClient implements EngineLink {
     this.#submissions.clear();
     this.#questions.clear();
     this.#listeners.clear();
+    for (const _ of listeners) this.activity.end();
     for (const listener of listeners) {
       listener({
         type: 'finish',

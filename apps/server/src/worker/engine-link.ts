@@ -1,4 +1,5 @@
 import type { EngineStats } from '@altstream/engine';
+import type { EngineActivity } from './engine-activity.js';
 import type { EngineInfo, WireEvent, WireParameters } from './messages.js';
 
 /** Where the engine stands. */
@@ -21,6 +22,9 @@ export interface EngineRequest {
 export interface EngineLink {
   readonly state: EngineState;
   readonly progress: LoadProgress;
+  readonly activity: EngineActivity;
+  /** Seconds since the engine's thread last made progress or was idle; undefined before it is ready. */
+  readonly heartbeatAge: number | undefined;
   /** Settles when the model is loaded and the graphs are captured, or when that failed. */
   ready(): Promise<EngineInfo>;
   /** Hands a request to the engine; rejects with its reason if it was not accepted. */

@@ -4,8 +4,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Engine, GenerationEvent, Submission } from '@altstream/engine';
 import { startEngine } from './engine-host.js';
 import { EventBatch } from './event-batch.js';
+import { Heartbeat } from './heartbeat.js';
 import {
-  type EngineWorkerOptions,
+  type EngineWorkerData,
   type FromEngine,
   type ToEngine,
   toWireError,
@@ -14,15 +15,17 @@ import {
 
 if (!parentPort) throw new Error('engine-worker runs as a worker thread only');
 const port = parentPort;
+const options = workerData as EngineWorkerData;
 const post = (message: FromEngine): void => port.postMessage(message);
 const batch = new EventBatch((events) => post({ type: 'events', events }));
 const submissions = new Map<number, Submission>();
 
 try {
-  const { engine, info, close } = await startEngine(workerData as EngineWorkerOptions, {
+  const { engine, info, close } = await startEngine(options, {
     onProgress: (progress) => post({ type: 'progress', ...progress }),
     onFault: (error) => post({ type: 'failed', error: toWireError(error) }),
   });
+  keepBeating(engine, new Heartbeat(options.heartbeat));
   port.on('message', (message: ToEngine) => {
     if (message.type === 'close') void end(close);
     else handle(engine, message);
@@ -31,6 +34,19 @@ try {
 } catch (error) {
   post({ type: 'failed', error: toWireError(error) });
   port.close();
+}
+
+/** Beats while there is nothing to do and whenever steps were made; a hanging device stops it. */
+function keepBeating(engine: Engine, heartbeat: Heartbeat): void {
+  let steps = -1;
+  const beat = (): void => {
+    const stats = engine.stats();
+    if (stats.running + stats.waiting > 0 && stats.steps === steps) return;
+    steps = stats.steps;
+    heartbeat.beat();
+  };
+  beat();
+  setInterval(beat, 500).unref();
 }
 
 function handle(engine: Engine, message: Exclude<ToEngine, { type: 'close' }>): void {

@@ -32,6 +32,9 @@ export interface EngineWorkerOptions {
   readonly graphSizes: readonly number[] | undefined;
 }
 
+/** What the engine worker is started with. */
+export type EngineWorkerData = EngineWorkerOptions & { readonly heartbeat: SharedArrayBuffer };
+
 /** Generation parameters that can cross threads. */
 export type WireParameters = Omit<GenerationParameters, 'signal'>;
 

@@ -1,9 +1,9 @@
 import type { RenderInput } from '@altstream/minimax-m3-chat';
 import type { WireError } from './messages.js';
 
-/** What the text worker turns into token ids. */
+/** What the text worker turns into token ids; a `render` ends with the text. */
 export type TextJob = (
-  | { readonly kind: 'chat'; readonly input: RenderInput }
+  | { readonly kind: 'chat' | 'render'; readonly input: RenderInput }
   | { readonly kind: 'text'; readonly text: string }
 ) & {
   /** UTF-8 bytes that a prompt may have; a longer one is not tokenized. */

@@ -48,5 +48,6 @@ function run(job: TextJob): TextResult | TextTooLong {
   // Tools and thoughts count too, and only the template knows what it shows of them.
   const bytes = Buffer.byteLength(rendered.text);
   if (bytes > job.mostBytes) return { tooLongBytes: bytes };
-  return { ids: tokenizer.encodePrompt(rendered), text: rendered.text };
+  const ids = job.kind === 'render' ? [] : tokenizer.encodePrompt(rendered);
+  return { ids, text: rendered.text };
 }

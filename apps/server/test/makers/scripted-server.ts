@@ -6,11 +6,13 @@ import {
   ChatTokenizer,
   defaultChatTemplate,
 } from '@altstream/minimax-m3-chat';
+import type { FastifyInstance } from 'fastify';
 import OpenAI from 'openai';
 import pino from 'pino';
 import { makeApp } from '../../src/http/app.js';
 import { ServerMetrics } from '../../src/metrics/server-metrics.js';
 import type { ServerContext } from '../../src/server-context.js';
+import { EngineActivity } from '../../src/worker/engine-activity.js';
 import type { EngineLink, EngineRequest } from '../../src/worker/engine-link.js';
 import { EngineWorkerError } from '../../src/worker/engine-worker-error.js';
 import type { WireError, WireEvent, WireParameters } from '../../src/worker/messages.js';
@@ -45,6 +47,8 @@ const template = new ChatTemplate(defaultChatTemplate, tokenizer.addedTexts);
 export class ScriptedEngine implements EngineLink {
   state: EngineLink['state'] = 'ready';
   readonly progress = { phase: 'ready', done: 1, total: 1 };
+  readonly activity = new EngineActivity();
+  heartbeatAge = 0;
   readonly received: Received[] = [];
   /** One script for each request, in order; the last one stays. */
   scripts: Script[] = [{ text: 'Hello' }];
@@ -62,7 +66,8 @@ export class ScriptedEngine implements EngineLink {
     if (script?.refusal) throw new EngineWorkerError(script.refusal);
     const request: Received = { prompt, parameters, isAborted: false };
     this.received.push(request);
-    void this.#play(script ?? { text: '' }, request, listener);
+    this.activity.begin();
+    void this.#play(script ?? { text: '' }, request, listener).finally(() => this.activity.end());
     return {
       abort: () => {
         request.isAborted = true;
@@ -109,6 +114,7 @@ export class ScriptedEngine implements EngineLink {
         if (generatedTokens % 8 === 0) await new Promise((resolve) => setImmediate(resolve));
         if (request.isAborted) return;
         generatedTokens += 1;
+        this.activity.progress();
         listener({ type: 'token', id, logprob: -id / 100, top: [] });
       }
     } while (reason === 'never' && ids.length > 0 && generatedTokens < most);
@@ -138,7 +144,8 @@ export class DirectText implements TextLink {
     await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     if (job.kind === 'text') return { ids: tokenizer.encode(job.text), text: job.text };
     const rendered = template.render(job.input);
-    return { ids: tokenizer.encodePrompt(rendered), text: rendered.text };
+    const ids = job.kind === 'render' ? [] : tokenizer.encodePrompt(rendered);
+    return { ids, text: rendered.text };
   }
 
   async close(): Promise<void> {}
@@ -151,6 +158,7 @@ export interface ScriptedServer {
   readonly engine: ScriptedEngine;
   readonly text: DirectText;
   readonly context: ServerContext;
+  readonly app: FastifyInstance;
   readonly log: Record<string, unknown>[];
   close(): Promise<void>;
 }
@@ -168,6 +176,13 @@ export async function startScripted(
       maxBodyBytes: 2 ** 20,
       keepAliveMs: 15_000,
       apiKeys: [],
+      adminApiKeys: [],
+      allowedHosts: undefined,
+      allowedOrigins: [],
+      isExposed: false,
+      watchdogSeconds: 300,
+      modelPath: undefined,
+      tokenizerPath: '/nowhere',
       defaultTemplateKwargs: {},
       logRequests: true,
       measureRequests: false,
@@ -204,6 +219,7 @@ export async function startScripted(
     engine,
     text,
     context,
+    app,
     log,
     close: async () => {
       app.server.closeAllConnections();

@@ -33,7 +33,7 @@ describe('the life of a request', () => {
     const text = JSON.stringify({ model: 'm3', messages, ...body });
     const socket = connect(Number(port), hostname);
     socket.write(
-      `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n` +
+      `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n` +
         `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
     );
     return socket;

@@ -1,10 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type ChatMessage,
-  M3OutputParser,
-  reasoningStartOf,
-  type ToolDefinition,
-} from '@altstream/minimax-m3-chat';
+import { M3OutputParser, reasoningStartOf, type ToolDefinition } from '@altstream/minimax-m3-chat';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
 import { roomAfter } from '../../generation/context-room.js';
@@ -17,10 +12,10 @@ import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
 import { admit, type Ticket } from '../admission.js';
 import { clampedHeader } from '../clamped-header.js';
-import { tokenizeChat } from '../prompt-text.js';
+import { templateInput } from '../prompt/chat-prompt.js';
+import { tokenizeChat } from '../prompt/prompt-text.js';
 import { checkChoices, checkStopTokens } from '../request-limits.js';
 import { streamSteps } from '../stream-steps.js';
-import { thinkingKwargs } from '../thinking.js';
 
 /** A chat request on its way: what was asked, and the choices that run. */
 interface ChatRun {
@@ -48,12 +43,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
   const isToolUse = Boolean(request.tools?.length) && request.tool_choice !== 'none';
   checkChoices(context, 1, request);
   checkStopTokens(context, request);
-  const input = {
-    messages: request.messages.map((message) => templateMessage(message)),
-    tools: isToolUse ? (request.tools as unknown as ToolDefinition[]) : [],
-    kwargs: { ...context.settings.defaultTemplateKwargs, ...thinkingKwargs(request) },
-  };
-  const prompt = await tokenizeChat(input, ticket);
+  const prompt = await tokenizeChat(templateInput(request, context), ticket);
   const wanted = request.max_completion_tokens ?? request.max_tokens ?? undefined;
   const contextTokens = context.info?.maxModelLength ?? 0;
   const room = roomAfter(prompt.ids.length, wanted, { contextTokens, param: 'messages' });
@@ -143,11 +133,4 @@ async function stream(run: ChatRun, reply: FastifyReply, ticket: Ticket): Promis
       return Object.keys(totals).length > 0 ? [chunks.ofTotals(totals)] : [];
     },
   });
-}
-
-/** The message as templates know it. */
-function templateMessage(message: ChatRequest['messages'][number]): ChatMessage {
-  const { reasoning, ...rest } = message;
-  const thought = message.reasoning_content ?? reasoning;
-  return { ...rest, ...(thought ? { reasoning_content: thought } : {}) } as unknown as ChatMessage;
 }

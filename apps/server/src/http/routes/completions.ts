@@ -21,7 +21,7 @@ import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
 import { admit, type Ticket } from '../admission.js';
 import { clampedHeader } from '../clamped-header.js';
-import { tokenizeText } from '../prompt-text.js';
+import { tokenizeText } from '../prompt/prompt-text.js';
 import { checkChoices, checkStopTokens } from '../request-limits.js';
 import { streamSteps } from '../stream-steps.js';
 import { headOf } from './chat-completions.js';

@@ -1,11 +1,11 @@
 import { thinkingModeOf } from '@altstream/minimax-m3-chat';
-import type { ChatRequest } from '../openai/chat-request.js';
-import { fieldError } from '../openai/parse-body.js';
+import type { ChatPromptFields } from '../../openai/chat-request.js';
+import { fieldError } from '../../openai/parse-body.js';
 
 const reserved = ['messages', 'tools', 'add_generation_prompt', 'chat_template', 'tokenize'];
 
 /** Template arguments of a request, with every client's spelling of the thinking mode settled. */
-export function thinkingKwargs(request: ChatRequest): Record<string, unknown> {
+export function thinkingKwargs(request: ChatPromptFields): Record<string, unknown> {
   const given = request.chat_template_kwargs ?? {};
   const taken = reserved.find((name) => Object.hasOwn(given, name));
   if (taken) throw fieldError(`chat_template_kwargs.${taken}`, 'is a name of the template itself');

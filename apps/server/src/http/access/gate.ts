@@ -1,0 +1,93 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from '../../errors/index.js';
+import type { HttpSettings } from '../../server-context.js';
+
+/** Who may use a route: everybody, whoever has a key, or whoever has the admin key. */
+export type Access = 'open' | 'key' | 'admin';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Default `key`. */
+    access?: Access;
+  }
+  interface FastifyRequest {
+    /** Stands for the key that came with the request; never the key itself. */
+    tenant: string;
+  }
+}
+
+interface KnownKey {
+  readonly digest: Buffer;
+  readonly tenant: string;
+  readonly isAdmin: boolean;
+}
+
+/** Decides by the route that was matched, never by the text of the path; what matched none needs a key. */
+export class Gate {
+  readonly #keys: readonly KnownKey[];
+  readonly #isExposed: boolean;
+
+  constructor({ apiKeys, adminApiKeys, isExposed }: HttpSettings) {
+    this.#keys = [
+      ...apiKeys.map((key) => known(key, false)),
+      ...adminApiKeys.map((key) => known(key, true)),
+    ];
+    this.#isExposed = isExposed;
+  }
+
+  /** Lets a request pass and names its tenant. @throws ApiError 401 or 403 */
+  check(request: FastifyRequest): void {
+    const { access = 'key' } = request.routeOptions.config;
+    if (access === 'open') return;
+    if (this.#keys.length === 0) {
+      if (access === 'admin' && this.#isExposed) throw forbidden();
+      return;
+    }
+    const key = this.#find(presented(request));
+    if (!key) throw unknownKey();
+    request.tenant = key.tenant;
+    if (access === 'admin' && !key.isAdmin) throw forbidden();
+  }
+
+  /** Every key is compared, in constant time, so that timing tells nothing. */
+  #find(text: string): KnownKey | undefined {
+    const given = digest(text);
+    const matches = this.#keys.map((key) => timingSafeEqual(key.digest, given));
+    // The last of equal keys counts: one that is an admin key, too, is one.
+    return this.#keys[matches.lastIndexOf(true)];
+  }
+}
+
+/** OpenAI's header, or Anthropic's. */
+function presented({ headers }: FastifyRequest): string {
+  const bearer = /^Bearer\s+(.*)$/i.exec(headers.authorization ?? '')?.[1];
+  const { 'x-api-key': single } = headers;
+  return bearer ?? (typeof single === 'string' ? single : '');
+}
+
+function known(key: string, isAdmin: boolean): KnownKey {
+  const bytes = digest(key);
+  return { digest: bytes, tenant: bytes.toString('hex').slice(0, 16), isAdmin };
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function unknownKey(): ApiError {
+  return new ApiError({
+    status: 401,
+    code: 'invalid_api_key',
+    message: 'the API key is missing or wrong; send it as `Authorization: Bearer KEY`',
+    headers: { 'www-authenticate': 'Bearer' },
+  });
+}
+
+function forbidden(): ApiError {
+  return new ApiError({
+    status: 403,
+    code: 'insufficient_permissions',
+    message: 'this route needs the admin key; the server takes one with --admin-api-key',
+  });
+}

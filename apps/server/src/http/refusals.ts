@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError, type ApiErrorFacts } from '../errors/index.js';
+import type { ServerContext } from '../server-context.js';
+import { toApiError } from './error-response.js';
+import type { RouteTable } from './route-table.js';
+
+/** What other servers have and this one has not: a client learns that it is no typing error. */
+const elsewhere =
+  /^(\/v1)?\/(embeddings|score|pooling|classify|audio|images|responses|messages|moderations|files|batches|fine_tuning|assistants|threads|vector_stores|realtime|load_lora_adapter|unload_lora_adapter)(\/|$)|^(\/v[12])?\/rerank$|^\/(generate|completion|infill|invocations|encode|open_session|close_session|update_weights_from_\w+|release_memory_occupation|resume_memory_occupation)$|^\/api\//;
+
+/** Error bodies for what a route throws, and for what no route takes. */
+export function addRefusals(
+  app: FastifyInstance,
+  context: ServerContext,
+  routes: RouteTable,
+): void {
+  app.setErrorHandler((thrown, _, reply) => {
+    const error = toApiError(thrown);
+    if (error.status >= 500 && error.status !== 503)
+      context.logger.error({ err: error.cause ?? error }, 'request failed');
+    return reply.code(error.status).headers(error.headers).send(error.body);
+  });
+  app.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?')[0] ?? '';
+    const methods = routes.methodsOf(path);
+    if (methods.length > 0) reply.header('allow', methods.join(', '));
+    const facts = factsOf(path, request.method, methods);
+    return reply.code(facts.status).send(new ApiError(facts).body);
+  });
+}
+
+function factsOf(path: string, method: string, methods: readonly string[]): ApiErrorFacts {
+  if (methods.length > 0) {
+    const message = `${path} takes ${methods.join(', ')}`;
+    return { status: 405, code: 'method_not_allowed', message };
+  }
+  if (elsewhere.test(path)) {
+    const message = `${path} is not supported by this server; docs/api.md lists what is`;
+    return { status: 404, code: 'unsupported_endpoint', message };
+  }
+  return { status: 404, code: 'unknown_url', message: `there is no ${method} ${path} here` };
+}

@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+
+const messages = [{ role: 'user', content: 'Hé [e~[' }];
+
+describe('prompts without the model', () => {
+  let server: ScriptedServer;
+
+  beforeAll(async () => {
+    server = await startScripted();
+  });
+  afterAll(() => server.close());
+
+  async function post(path: string, body: unknown) {
+    const answer = await fetch(server.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, never> };
+  }
+
+  it.each(['', '/v1'])('%s/tokenize and back', async (prefix) => {
+    const { status, body } = await post(`${prefix}/tokenize`, { model: 'm3', prompt: 'Hé' });
+    expect([status, body['count'], body['max_model_len']]).toEqual([200, 3, 100_000]);
+    expect(body).not.toHaveProperty('token_strs');
+    const back = await post(`${prefix}/detokenize`, { tokens: body['tokens'] });
+    expect(back).toEqual({ status: 200, body: { prompt: 'Hé' } });
+  });
+
+  it('shows the text of each token', async () => {
+    const { body } = await post('/tokenize', { prompt: 'aé', return_token_strs: true });
+    expect(body['token_strs']).toEqual(['a', '\ufffd', '\ufffd']);
+  });
+
+  it('renders what the model gets, and counts it', async () => {
+    const chat = { messages, chat_template_kwargs: { thinking_mode: 'disabled' } };
+    const rendered = await post('/apply-template', chat);
+    expect(rendered.body['prompt']).toMatch(/Hé \[e~\[\[e~\[\n\]~b\]ai\n<\/mm:think>$/);
+    const counted = await post('/tokenize', chat);
+    await post('/v1/chat/completions', { model: 'm3', ...chat });
+    expect(counted.body['tokens']).toEqual(server.engine.received.at(-1)?.prompt);
+    const decoded = await post('/detokenize', { tokens: counted.body['tokens'] });
+    expect(decoded.body['prompt']).toBe(rendered.body['prompt']);
+  });
+
+  it('counts tools unless no tool may be chosen', async () => {
+    const tools = [{ type: 'function', function: { name: 'find_it', parameters: {} } }];
+    const shown = async (more: object): Promise<string> =>
+      (await post('/apply-template', { messages, tools, ...more })).body['prompt'] ?? '';
+    expect(await shown({})).toContain('find_it');
+    expect(await shown({ tool_choice: 'none' })).not.toContain('find_it');
+  });
+
+  it.each([
+    ['/tokenize', {}, 'missing_required_parameter', 'prompt'],
+    ['/tokenize', { prompt: 'a', messages }, 'invalid_value', 'prompt'],
+    ['/tokenize', { prompt: 'a', model: 'gpt-4' }, 'model_not_found', 'model'],
+    ['/tokenize', { messages: [{ role: 'user' }] }, 'invalid_value', 'messages[0].content'],
+    ['/tokenize', { messages, add_generation_prompt: false }, 'unsupported_parameter', /add_gen/],
+    ['/detokenize', {}, 'missing_required_parameter', 'tokens'],
+    ['/detokenize', { tokens: [1, 600] }, 'invalid_value', 'tokens[1]'],
+    ['/detokenize', { tokens: [-1] }, 'invalid_value', 'tokens[0]'],
+    ['/detokenize', { tokens: ['a'] }, 'invalid_value', 'tokens[0]'],
+    ['/apply-template', { prompt: 'a' }, 'missing_required_parameter', 'messages'],
+    [
+      '/apply-template',
+      { messages, chat_template_kwargs: { messages: [] } },
+      'invalid_value',
+      'chat_template_kwargs.messages',
+    ],
+  ])('%s %j is refused: %s', async (path, request, code, param) => {
+    const { status, body } = await post(path, request);
+    expect(status).toBe(code === 'model_not_found' ? 404 : 400);
+    expect(body['error']).toMatchObject({
+      code,
+      param: param instanceof RegExp ? expect.stringMatching(param) : param,
+    });
+  });
+
+  it('does not tokenize what cannot fit', async () => {
+    Object.assign(server.context.info ?? {}, { maxModelLength: 10 });
+    const { status, body } = await post('/tokenize', { prompt: 'a'.repeat(100_000) });
+    expect([status, body['error']]).toMatchObject([400, { code: 'context_length_exceeded' }]);
+    const seen = server.text.jobs;
+    expect(
+      (
+        await post('/apply-template', {
+          messages: [{ role: 'user', content: 'a'.repeat(100_000) }],
+        })
+      ).status,
+    ).toBe(400);
+    expect(server.text.jobs).toBe(seen);
+  });
+});
