@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { rawAnswer } from '../makers/raw-answer.js';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { rawAnswer } from './raw-answer.js';
 
 const open = ['/health', '/livez', '/readyz', '/startupz', '/ping', '/health/decode'];
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });

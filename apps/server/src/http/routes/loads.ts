@@ -40,9 +40,10 @@ function sectionsOf(include = 'core'): ReadonlySet<Section> {
   throw fieldError('include', `knows ${sections.join(', ')}, received ${wrong}`);
 }
 
-function coreOf({ pages, running, waiting }: EngineStats, { info, metrics }: ServerContext) {
+function coreOf(stats: EngineStats, { info, metrics }: ServerContext) {
+  const { pages, running, waiting, prefixCache } = stats;
   const { pageTokens = 0, maxSequences = 1 } = info ?? {};
-  const used = pages.total - pages.free;
+  const used = pages.pinned;
   return {
     dp_rank: 0,
     num_running_reqs: running,
@@ -51,8 +52,7 @@ function coreOf({ pages, running, waiting }: EngineStats, { info, metrics }: Ser
     max_total_num_tokens: pages.total * pageTokens,
     token_usage: used / pages.total,
     gen_throughput: metrics.rate.perSecond,
-    // There is no prefix cache that could be hit.
-    cache_hit_rate: 0,
+    cache_hit_rate: prefixCache.queries > 0 ? prefixCache.hits / prefixCache.queries : 0,
     utilization: running / maxSequences,
     max_running_requests: maxSequences,
   };
