@@ -4,6 +4,7 @@
 import { Command } from 'commander';
 import { addBenchCommand } from './cli/bench.js';
 import { addChatCommand } from './cli/chat.js';
+import { addCheckCommand } from './cli/check.js';
 import { addDoctorCommand } from './cli/doctor.js';
 import { addEvalCommand } from './cli/eval.js';
 import { addInspectCommand } from './cli/inspect.js';
@@ -27,6 +28,7 @@ addServeCommand(program);
 addChatCommand(program);
 addEvalCommand(program);
 addBenchCommand(program);
+addCheckCommand(program);
 addInspectCommand(program);
 addDoctorCommand(program);
 for (const command of program.commands) {

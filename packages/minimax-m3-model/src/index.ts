@@ -1,3 +1,5 @@
+export { type CacheNeed, cacheNeed } from './check/cache-need.js';
+export { checkWeights, type WeightCheck } from './check/check-weights.js';
 export type { Communicator } from './communicator.js';
 export { builtInConfig, builtInModels } from './config/built-in-configs.js';
 export type {

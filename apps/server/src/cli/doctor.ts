@@ -1,12 +1,7 @@
 import { cpus, totalmem } from 'node:os';
 import { probe } from '@altstream/cuda-runtime';
 import type { Command } from 'commander';
-
-interface Finding {
-  readonly name: string;
-  readonly isGood: boolean;
-  readonly detail: string;
-}
+import { type Finding, findingTable, sizeText } from '../check/finding.js';
 
 /** `altstream doctor`: what this machine has, and what keeps a backend from working. */
 export function addDoctorCommand(program: Command): void {
@@ -16,7 +11,9 @@ export function addDoctorCommand(program: Command): void {
     .option('--json', 'print JSON')
     .action(async ({ json }: { json?: boolean }) => {
       const findings = await examine();
-      process.stdout.write(json ? `${JSON.stringify(findings, null, 2)}\n` : table(findings));
+      process.stdout.write(
+        json ? `${JSON.stringify(findings, null, 2)}\n` : findingTable(findings),
+      );
       const cpu = findings.find(({ name }) => name === 'backend cpu');
       process.exitCode = cpu?.isGood ? 0 : 1;
     });
@@ -24,7 +21,6 @@ export function addDoctorCommand(program: Command): void {
 
 async function examine(): Promise<Finding[]> {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;
   const backends = (await probe()).map((report) => ({
     name: `backend ${report.backend}`,
     isGood: report.usable,
@@ -41,14 +37,7 @@ async function examine(): Promise<Finding[]> {
       isGood: true,
       detail: `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`,
     },
-    { name: 'memory', isGood: totalmem() > 2 ** 31, detail: gib(totalmem()) },
+    { name: 'memory', isGood: totalmem() > 2 ** 31, detail: sizeText(totalmem()) },
     ...backends,
   ];
-}
-
-function table(findings: readonly Finding[]): string {
-  const width = Math.max(...findings.map(({ name }) => name.length));
-  const line = ({ name, isGood, detail }: Finding): string =>
-    `${isGood ? 'ok  ' : 'no  '} ${name.padEnd(width)}  ${detail}\n`;
-  return findings.map(line).join('');
 }

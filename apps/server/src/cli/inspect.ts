@@ -1,5 +1,6 @@
 import { Checkpoint, type ModelConfig, readModelConfig } from '@altstream/minimax-m3-model';
 import type { Command } from 'commander';
+import { sizeText } from '../check/finding.js';
 import { checkModelFolder } from '../config/model-folder.js';
 import { ExitError } from '../errors/index.js';
 import { orExit } from './or-exit.js';
@@ -105,10 +106,10 @@ function inspectionTable(facts: Inspection): string {
     ['experts', facts.experts],
     ['vocabulary', facts.vocabSize.toLocaleString('en')],
     ['context', `${facts.maxPositions.toLocaleString('en')} tokens`],
-    ['KV cache', `${sizeOf(facts.cacheBytesPerToken)} a token in bf16`],
-    ['weights', `${sizeOf(facts.bytes)}, ${facts.tensors} tensors, files: ${facts.files}`],
+    ['KV cache', `${sizeText(facts.cacheBytesPerToken)} a token in bf16`],
+    ['weights', `${sizeText(facts.bytes)}, ${facts.tensors} tensors, files: ${facts.files}`],
     ['parameters', facts.parameters.toLocaleString('en')],
-    ['by type', joined(facts.bytesByType, sizeOf)],
+    ['by type', joined(facts.bytesByType, sizeText)],
   ];
   return lines.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join('');
 }
@@ -117,11 +118,4 @@ function joined(counts: Readonly<Record<string, number>>, show: (value: number) 
   return Object.entries(counts)
     .map(([key, value]) => `${key}: ${show(value)}`)
     .join(', ');
-}
-
-function sizeOf(bytes: number): string {
-  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
-  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  const value = bytes / 1024 ** power;
-  return `${power === 0 ? value : value.toFixed(1)} ${units[power]}`;
 }

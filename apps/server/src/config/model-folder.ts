@@ -84,7 +84,7 @@ export function checkModelFolder(
 const mostPointerBytes = 1024;
 
 /** A clone without Git LFS holds a few lines of text in place of each large file. */
-function isLfsPointer(path: string): boolean {
+export function isLfsPointer(path: string): boolean {
   const { size, isFile } = fileFacts(path);
   if (!isFile || size > mostPointerBytes) return false;
   return readFileSync(path, 'latin1').startsWith('version https://git-lfs');
