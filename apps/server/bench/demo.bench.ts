@@ -102,7 +102,9 @@ async function start(): Promise<Start> {
 
 /** A long answer, and the prompt of a needle test, on a server that is warm. */
 async function speeds(): Promise<Row[]> {
-  const server = await startServing('--model', demoFolder, '--log-level', 'warn');
+  // Every prompt is sent several times, and each time it is its computing that is timed.
+  const whole = '--no-enable-prefix-caching';
+  const server = await startServing('--model', demoFolder, '--log-level', 'warn', whole);
   const api = client(server.url);
   const model = await modelOf(server.url);
   const timed = async (content: string, tokens: number) => {

@@ -20,7 +20,7 @@ export class EngineLoad implements ServingLoad {
   static async start(directory: string): Promise<EngineLoad> {
     const runtime = await open({ backend: 'cpu' });
     const model = await MiniMaxM3Model.load({ runtime, directory, dtype: 'bfloat16' });
-    const engine = await Engine.create({ model, maxSequences: 4 });
+    const engine = await Engine.create({ model, maxSequences: 4, prefixCaching: false });
     return new EngineLoad(engine, model, runtime);
   }
 

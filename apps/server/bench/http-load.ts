@@ -15,7 +15,15 @@ export class HttpLoad implements ServingLoad {
   }
 
   static async start(directory: string): Promise<HttpLoad> {
-    const args = ['--device', 'cpu', '--dtype', 'bfloat16', '--max-num-seqs', '4'];
+    const args = [
+      '--device',
+      'cpu',
+      '--dtype',
+      'bfloat16',
+      '--max-num-seqs',
+      '4',
+      '--no-enable-prefix-caching',
+    ];
     const quiet = ['--log-level', 'warn', '--disable-log-requests'];
     return new HttpLoad(await startServing('--model', directory, ...args, ...quiet));
   }

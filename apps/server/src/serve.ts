@@ -9,6 +9,7 @@ import { findModel, readGenerationDefaults } from './config/model-folder.js';
 import type { ServeFlags } from './config/serve-flags.js';
 import { ExitError } from './errors/index.js';
 import { makeApp } from './http/app.js';
+import type { CacheIsolation } from './http/cache-salt.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import type { ServerContext } from './server-context.js';
 import { serverVersion } from './version.js';
@@ -74,6 +75,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       allowedHosts: allowedHosts(flags),
       allowedOrigins: flags.allowedOrigins ?? [],
       isExposed: !loopback.has(flags.host),
+      prefixCacheIsolation: isolationOf(flags),
       defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
       logRequests: !flags.disableLogRequests,
       measureRequests: flags.enablePerRequestMetrics ?? false,
@@ -81,6 +83,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     engine: new EngineClient(engineOptions, {
       onProgress,
       onFailure: onEngineFailure,
+      onWarning: (error) => logger.error({ err: error }, 'the engine goes on after a fault'),
     }),
     text: new TextClient({ model: place.tokenizer, template: flags.chatTemplate }),
     tokenizer,
@@ -187,8 +190,15 @@ function workerOptions(flags: ServeFlags, model: string): EngineWorkerOptions {
     maxPartialPrefills: flags.maxNumPartialPrefills,
     maxWaiting: flags.maxNumQueuedReqs ?? 4 * flags.maxNumSeqs,
     pages: flags.numGpuBlocksOverride,
+    prefixCaching: flags.enablePrefixCaching,
     graphSizes: flags.enforceEager ? [] : flags.cudaGraphSizes,
   };
+}
+
+/** Keys that may find each other's prompts could tell by the time what those were. */
+function isolationOf(flags: ServeFlags): CacheIsolation {
+  const { prefixCacheIsolation, apiKey = [], adminApiKey = [] } = flags;
+  return prefixCacheIsolation ?? (apiKey.length + adminApiKey.length > 1 ? 'api-key' : 'none');
 }
 
 /** Exit codes tell supervisors whether trying again can help. */

@@ -1,6 +1,7 @@
 import type { ChatTokenizer } from '@altstream/minimax-m3-chat';
 import type { Logger } from 'pino';
 import type { GenerationDefaults } from './generation/sampling.js';
+import type { CacheIsolation } from './http/cache-salt.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
 import type { EngineLink } from './worker/engine-link.js';
 import type { EngineInfo } from './worker/messages.js';
@@ -26,6 +27,7 @@ export interface HttpSettings {
   readonly allowedOrigins: readonly string[];
   /** True if other machines can reach the server. */
   readonly isExposed: boolean;
+  readonly prefixCacheIsolation: CacheIsolation;
   /** Merged under each request's own `chat_template_kwargs`. */
   readonly defaultTemplateKwargs: Readonly<Record<string, unknown>>;
   readonly logRequests: boolean;

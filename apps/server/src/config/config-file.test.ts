@@ -45,6 +45,7 @@ describe('a config file', () => {
       '  budget: 8',
       'override: {"num_hidden_layers": 8}',
       'enforce-eager: true',
+      'enable-prefix-caching: false',
       'disable-log-requests: false',
       '',
     ].join('\n');
@@ -57,6 +58,7 @@ describe('a config file', () => {
       defaultChatTemplateKwargs: { thinking_mode: 'disabled', budget: 8 },
       override: ['num_hidden_layers=8'],
       enforceEager: true,
+      enablePrefixCaching: false,
     });
     expect(flags.disableLogRequests).toBeUndefined();
   });
@@ -136,7 +138,9 @@ describe('--print-config', () => {
   });
 
   it('prints a config file that says the same', () => {
-    const given = parsed('--simulate-tp-rank', '1/4', '--cuda-graph-max-bs', '4', '--seed', '7');
+    const opposite = '--no-enable-prefix-caching';
+    const own = ['--simulate-tp-rank', '1/4', '--cuda-graph-max-bs', '4', '--seed', '7'];
+    const given = parsed(...own, opposite);
     const again = flagsOf(printedConfig(given), 'printed.yaml');
     expect({ ...again, config: undefined }).toEqual({ ...given.opts(), config: undefined });
   });

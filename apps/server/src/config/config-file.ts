@@ -129,7 +129,9 @@ function switchOf(
     throw wrong(where, `${key} is ${JSON.stringify(value)}, expected true or false`);
   }
   const isOn = value === 'true';
-  if (!option.negate) return isOn ? true : undefined;
+  // A switch that is on by default has an opposite; any other is just not there.
+  const off = option.defaultValue === true ? false : undefined;
+  if (!option.negate) return isOn ? true : off;
   return nameOf(key) === nameOf(option.long ?? '') ? !isOn : isOn;
 }
 

@@ -20,9 +20,18 @@ const sourceNames: Readonly<Record<string, string>> = {
 export function printedConfig(command: Command): string {
   const shown = command.options.filter(
     (option) =>
-      !isAlias(option) && !isFixed(option) && !/^--(print-)?config$/.test(option.long ?? ''),
+      !isAlias(option) &&
+      !isFixed(option) &&
+      !isOpposite(option, command) &&
+      !/^--(print-)?config$/.test(option.long ?? ''),
   );
   return shown.flatMap((option) => lineOf(command, option)).join('');
+}
+
+/** `--no-x` where `--x` says it already. */
+function isOpposite(option: Option, { options }: Command): boolean {
+  const positive = `--${option.name().replace(/^no-/, '')}`;
+  return option.negate && options.some(({ long }) => long === positive);
 }
 
 function lineOf(command: Command, option: Option): string[] {

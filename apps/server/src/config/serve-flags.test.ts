@@ -31,8 +31,14 @@ describe('the flags of serve', () => {
     ],
     [['--simulate-tp-rank', '1/4'], { simulateTpRank: { rank: 1, size: 4 } }],
     [['--gpu-memory-utilization', '0.85'], { gpuMemoryUtilization: 0.85 }],
+    [['--no-enable-prefix-caching'], { enablePrefixCaching: false }],
+    [['--enable-prefix-caching'], { enablePrefixCaching: true }],
+    [['--prefix-cache-isolation', 'api-key'], { prefixCacheIsolation: 'api-key' }],
     [['--load-format', 'dummy'], { loadFormat: 'dummy', seed: 0 }],
-    [[], { port: 8000, host: '127.0.0.1', maxNumSeqs: 8, device: 'auto' }],
+    [
+      [],
+      { port: 8000, host: '127.0.0.1', maxNumSeqs: 8, device: 'auto', enablePrefixCaching: true },
+    ],
   ])('%j', (args, expected) => {
     expect(parse(...args)).toMatchObject(expected);
   });
@@ -51,6 +57,7 @@ describe('the flags of serve', () => {
     ['--gpu-memory-utilization', '0'],
     ['--gpu-memory-utilization', '1.1'],
     ['--load-format', 'gguf'],
+    ['--prefix-cache-isolation', 'tenant'],
     ['--seed', '-1'],
   ])('refuses %s %j', (flag, value) => {
     expect(() => parse(flag, value)).toThrow(flag);

@@ -34,6 +34,8 @@ export interface ServeFlags {
   readonly maxNumPartialPrefills: number;
   readonly maxNumQueuedReqs?: number;
   readonly numGpuBlocksOverride?: number;
+  readonly enablePrefixCaching: boolean;
+  readonly prefixCacheIsolation?: 'none' | 'api-key';
   readonly cudaGraphSizes?: readonly number[];
   readonly enforceEager?: boolean;
   readonly overlap: 'capture' | 'always' | 'off';
@@ -195,6 +197,16 @@ function addSchedulerFlags(command: Command): void {
       flag('--gpu-memory-utilization <share>', 'of the memory that may be used').argParser(share),
     )
     .addOption(flag('--num-gpu-blocks-override <n>', 'pages of the KV cache').argParser(positive))
+    .addOption(
+      flag('--enable-prefix-caching', 'requests that begin alike share pages').default(true),
+    )
+    .addOption(flag('--no-enable-prefix-caching', 'every prompt is computed whole'))
+    .addOption(
+      flag('--prefix-cache-isolation <by>', 'whose prompts a request may find').choices([
+        'none',
+        'api-key',
+      ]),
+    )
     .addOption(
       flag('--cuda-graph-sizes <rows...>', 'rows of the decode graphs').argParser(positiveList),
     )

@@ -16,6 +16,7 @@ export interface RouteLimits {
   readonly maxTokens: number | undefined;
   readonly logprobs: number | undefined;
   readonly promptLogprobs?: number | undefined;
+  readonly cacheSalt?: string | undefined;
 }
 
 const greedyBelow = 1e-5;

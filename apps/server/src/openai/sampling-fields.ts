@@ -27,6 +27,7 @@ export const samplingFields = {
     })
     .nullish(),
   return_tokens_as_token_ids: z.boolean().nullish(),
+  cache_salt: z.string().min(1, 'expected at least one character').max(256).nullish(),
   timings_per_token: z.boolean().nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),

@@ -26,6 +26,8 @@ export interface EngineReports {
   readonly onProgress: (progress: LoadProgress) => void;
   /** Called once if the engine dies after it was ready. */
   readonly onFailure: (error: Error) => void;
+  /** Told of faults that the engine lives with. */
+  readonly onWarning: (error: Error) => void;
 }
 
 /** When a silent engine counts as dead, in seconds; 0 = never. */
@@ -116,6 +118,10 @@ export class EngineClient implements EngineLink {
     return this.#ask<Record<string, unknown>>((id) => ({ type: 'describe', id }));
   }
 
+  flushPrefixCache(): Promise<number> {
+    return this.#ask<number>((id) => ({ type: 'flush', id }));
+  }
+
   /** Asks the worker to end; one that does not within ten seconds is ended. */
   async close(): Promise<void> {
     if (this.#state === 'closed') return;
@@ -185,6 +191,12 @@ export class EngineClient implements EngineLink {
         return;
       case 'described':
         this.#answer(message.id, message.report);
+        return;
+      case 'flushed':
+        this.#answer(message.id, message.pages);
+        return;
+      case 'warning':
+        this.#reports.onWarning(new EngineWorkerError(message.error));
         return;
       case 'closed':
         return;

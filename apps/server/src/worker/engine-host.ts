@@ -15,6 +15,8 @@ export interface HostedEngine {
 export interface EngineHostReports {
   readonly onProgress: (progress: LoadProgress) => void;
   readonly onFault: (error: Error) => void;
+  /** Told of faults that the engine lives with. */
+  readonly onWarning: (error: Error) => void;
 }
 
 const progressEveryBytes = 64 * 2 ** 20;
@@ -22,7 +24,7 @@ const progressEveryBytes = 64 * 2 ** 20;
 /** Opens the runtime, loads the model, captures the graphs; reports each phase. */
 export async function startEngine(
   options: EngineWorkerOptions,
-  { onProgress, onFault }: EngineHostReports,
+  { onProgress, onFault, onWarning }: EngineHostReports,
 ): Promise<HostedEngine> {
   onProgress({ phase: 'runtime', done: 0, total: 1 });
   const device = await chooseDevice(options.device);
@@ -35,7 +37,9 @@ export async function startEngine(
     maxBatchedTokens: options.maxBatchedTokens,
     maxPartialPrefills: options.maxPartialPrefills,
     maxWaiting: options.maxWaiting,
+    prefixCaching: options.prefixCaching,
     onFault,
+    onLedgerError: onWarning,
     ...(options.maxModelLength === undefined ? {} : { maxModelLength: options.maxModelLength }),
     ...(options.pages === undefined ? {} : { pages: options.pages }),
     ...(options.memoryFraction === undefined ? {} : { memoryFraction: options.memoryFraction }),

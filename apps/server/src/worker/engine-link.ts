@@ -37,6 +37,8 @@ export interface EngineLink {
   stats(): Promise<EngineStats>;
   /** Everything that was chosen, with graph counters. */
   describe(): Promise<Record<string, unknown>>;
+  /** Forgets the pages of the prefix cache that no request holds; resolves to how many those were. */
+  flushPrefixCache(): Promise<number>;
   /** Ends all requests and the engine. */
   close(): Promise<void>;
 }

@@ -24,6 +24,7 @@ try {
   const { engine, info, close } = await startEngine(options, {
     onProgress: (progress) => post({ type: 'progress', ...progress }),
     onFault: (error) => post({ type: 'failed', error: toWireError(error) }),
+    onWarning: (error) => post({ type: 'warning', error: toWireError(error) }),
   });
   keepBeating(engine, new Heartbeat(options.heartbeat));
   port.on('message', (message: ToEngine) => {
@@ -59,6 +60,9 @@ function handle(engine: Engine, message: Exclude<ToEngine, { type: 'close' }>): 
       return;
     case 'stats':
       post({ type: 'stats', id: message.id, stats: engine.stats() });
+      return;
+    case 'flush':
+      post({ type: 'flushed', id: message.id, pages: engine.flushPrefixCache() });
       return;
     case 'describe':
       post({ type: 'described', id: message.id, report: engine.describe() });

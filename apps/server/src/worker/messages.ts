@@ -29,6 +29,7 @@ export interface EngineWorkerOptions {
   readonly maxPartialPrefills: number;
   readonly maxWaiting: number;
   readonly pages: number | undefined;
+  readonly prefixCaching: boolean;
   readonly graphSizes: readonly number[] | undefined;
 }
 
@@ -80,6 +81,7 @@ export type ToEngine =
   | { readonly type: 'abort'; readonly id: number }
   | { readonly type: 'stats'; readonly id: number }
   | { readonly type: 'describe'; readonly id: number }
+  | { readonly type: 'flush'; readonly id: number }
   | { readonly type: 'close' };
 
 /** Engine worker → main thread. Events of a step come in one message. */
@@ -93,6 +95,8 @@ export type FromEngine =
     }
   | { readonly type: 'ready'; readonly info: EngineInfo }
   | { readonly type: 'failed'; readonly error: WireError }
+  /** A fault that the engine lives with. */
+  | { readonly type: 'warning'; readonly error: WireError }
   | { readonly type: 'accepted'; readonly id: number }
   | { readonly type: 'refused'; readonly id: number; readonly error: WireError }
   | {
@@ -101,6 +105,7 @@ export type FromEngine =
     }
   | { readonly type: 'stats'; readonly id: number; readonly stats: EngineStats }
   | { readonly type: 'described'; readonly id: number; readonly report: Record<string, unknown> }
+  | { readonly type: 'flushed'; readonly id: number; readonly pages: number }
   | { readonly type: 'closed' };
 
 /** Makes an error plain. */

@@ -93,6 +93,10 @@ export class ScriptedEngine implements EngineLink {
     return {};
   }
 
+  async flushPrefixCache(): Promise<number> {
+    return 0;
+  }
+
   async close(): Promise<void> {
     this.state = 'closed';
   }
@@ -183,6 +187,7 @@ export async function startScripted(
       watchdogSeconds: 300,
       modelPath: undefined,
       tokenizerPath: '/nowhere',
+      prefixCacheIsolation: 'none',
       defaultTemplateKwargs: {},
       logRequests: true,
       measureRequests: false,

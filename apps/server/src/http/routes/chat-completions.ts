@@ -11,6 +11,7 @@ import { type ChatShape, chatResponse, type ResponseHead } from '../../openai/ch
 import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
 import { admit, type Ticket } from '../admission.js';
+import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
 import { templateInput } from '../prompt/chat-prompt.js';
 import { tokenizeChat } from '../prompt/prompt-text.js';
@@ -49,6 +50,8 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
   const room = roomAfter(prompt.ids.length, wanted, { contextTokens, param: 'messages' });
   clampedHeader(reply, [room]);
   const count = request.n ?? 1;
+  const { prefixCacheIsolation } = context.settings;
+  const cacheSalt = cacheSaltOf(request, reply.request.tenant, prefixCacheIsolation);
   const parsers = Array.from(
     { length: count },
     () =>
@@ -67,6 +70,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
         limits: {
           maxTokens: room.maxTokens,
           logprobs: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
+          cacheSalt,
         },
       }),
       stopStrings: stopStrings(request),

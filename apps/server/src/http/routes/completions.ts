@@ -20,6 +20,7 @@ import { fieldError } from '../../openai/parse-body.js';
 import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
 import { admit, type Ticket } from '../admission.js';
+import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
 import { tokenizeText } from '../prompt/prompt-text.js';
 import { checkChoices, checkStopTokens } from '../request-limits.js';
@@ -83,7 +84,9 @@ async function start(
   const perChoice = perPrompt.flatMap((one) =>
     Array.from({ length: choicesPerPrompt }, (_, choice) => ({ ...one, choice })),
   );
-  const requests = perChoice.map((one) => choiceRequest(request, one, context));
+  const { prefixCacheIsolation } = context.settings;
+  const cacheSalt = cacheSaltOf(request, reply.request.tenant, prefixCacheIsolation);
+  const requests = perChoice.map((one) => choiceRequest(request, { ...one, cacheSalt }, context));
   return {
     request,
     head: headOf(context, `cmpl-${ticket.id}`),
@@ -98,9 +101,10 @@ async function start(
 
 function choiceRequest(
   request: CompletionRequest,
-  { prompt, choice, room }: { prompt: PromptText; choice: number; room: TokenRoom },
+  one: { prompt: PromptText; choice: number; room: TokenRoom; cacheSalt: string | undefined },
   context: ServerContext,
 ): ChoiceRequest {
+  const { prompt, choice, room, cacheSalt } = one;
   const wantsPrompt = request.echo && request.logprobs != null && prompt.ids.length > 1;
   return {
     prompt: prompt.ids,
@@ -110,6 +114,7 @@ function choiceRequest(
         maxTokens: room.maxTokens,
         logprobs: request.logprobs ?? undefined,
         promptLogprobs: wantsPrompt ? (request.logprobs ?? 0) : undefined,
+        cacheSalt,
       },
     }),
     stopStrings: stopStrings(request),
