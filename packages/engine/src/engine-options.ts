@@ -25,6 +25,18 @@ export interface EngineOptions {
   readonly maxModelLength?: number;
   /** Most sequences that wait while `maxSequences` run; default 256. */
   readonly maxWaiting?: number;
+  /** Most tokens of one prompt in a step, so that others move on beside a long one; default 0 = no limit. */
+  readonly longPrefillTokenThreshold?: number;
+  /** Milliseconds that a chunk of prompts may keep decoding sequences waiting; 0 = no limit; default 50. */
+  readonly itlTargetMs?: number;
+  /** `priority` lets requests have one; default `fcfs`, in order of arrival. */
+  readonly schedulingPolicy?: 'fcfs' | 'priority';
+  /** Milliseconds after which a request that has no place yet ends in a `DeadlineError`; default 0 = never. */
+  readonly queueTimeoutMs?: number;
+  /** Told every decision of the scheduler as a line of JSON, without prompts; see `replaySchedule`. */
+  readonly onTrace?: (line: string) => void;
+  /** Milliseconds of a clock that never goes back; default `performance.now`. */
+  readonly now?: () => number;
   /** Rows of the decode graphs; default 1, 2, 4, 8, 16 … up to `maxSequences`. Empty = no graphs. */
   readonly graphSizes?: readonly number[];
   /** Bytes of each token id; needed for stop strings. */
@@ -42,12 +54,16 @@ export interface EngineOptions {
 /** Options with every default filled in and every value checked. */
 export type SettledOptions = Readonly<
   Required<
-    Omit<EngineOptions, 'tokenBytes' | 'onFault' | 'onLedgerError' | 'pages' | 'memoryFraction'>
+    Omit<
+      EngineOptions,
+      'tokenBytes' | 'onFault' | 'onLedgerError' | 'onTrace' | 'pages' | 'memoryFraction'
+    >
   >
 > & {
   readonly tokenBytes: TokenBytes | undefined;
   readonly onFault: ((error: Error) => void) | undefined;
   readonly onLedgerError: ((error: Error) => void) | undefined;
+  readonly onTrace: ((line: string) => void) | undefined;
   /** Pages that are known, or the share of memory to measure by. */
   readonly cache: CacheSize | { readonly fraction: number };
   readonly demand: CacheDemand;
@@ -78,6 +94,15 @@ export function settleOptions(given: EngineOptions): SettledOptions {
     maxPartialPrefills: positive('maxPartialPrefills', given.maxPartialPrefills ?? 2),
     maxModelLength,
     maxWaiting: positive('maxWaiting', given.maxWaiting ?? 256),
+    longPrefillTokenThreshold: natural(
+      'longPrefillTokenThreshold',
+      given.longPrefillTokenThreshold ?? 0,
+    ),
+    itlTargetMs: natural('itlTargetMs', given.itlTargetMs ?? 50),
+    schedulingPolicy: given.schedulingPolicy ?? 'fcfs',
+    queueTimeoutMs: natural('queueTimeoutMs', given.queueTimeoutMs ?? 0),
+    onTrace: given.onTrace,
+    now: given.now ?? (() => performance.now()),
     graphSizes: graphSizes.map((size) => positive('graphSizes', size)),
     tokenBytes: given.tokenBytes,
     prefixCaching: given.prefixCaching ?? true,
@@ -130,6 +155,11 @@ function cacheRule(
 function positive(parameter: string, value: number): number {
   if (Number.isInteger(value) && value >= 1) return value;
   throw new ParameterError({ parameter, expected: 'a positive integer', received: value });
+}
+
+function natural(parameter: string, value: number): number {
+  if (Number.isInteger(value) && value >= 0) return value;
+  throw new ParameterError({ parameter, expected: 'an integer of 0 or more', received: value });
 }
 
 /** The model's own longest sequence may be far beyond this machine, so only an explicit one counts. */

@@ -1,12 +1,13 @@
 import type { Stream } from '@altstream/cuda-runtime';
 import { loadDenseKernels } from '@altstream/dense-kernels';
+import { checkPrompt } from './check-prompt.js';
 import {
   type EngineOptions,
   type SettledOptions,
   settleOptions,
   withPages,
 } from './engine-options.js';
-import { CapacityError, ClosedError, PromptError, StepError } from './errors/index.js';
+import { CapacityError, ClosedError, ParameterError, StepError } from './errors/index.js';
 import { isFatal } from './errors/is-fatal.js';
 import { EventQueue } from './event-queue.js';
 import type { GenerationEvent } from './generation-event.js';
@@ -18,8 +19,9 @@ import { LedgerWatch } from './pages/ledger-watch.js';
 import { type PageCounts, PagePool } from './pages/page-pool.js';
 import { PrefixCache, type PrefixCacheCounts } from './pages/prefix-cache.js';
 import { PrefillRunner } from './prefill-runner.js';
-import type { Batch, PrefillPiece } from './scheduler/batch.js';
-import { Scheduler } from './scheduler/scheduler.js';
+import { type Batch, completesPrompt, type PrefillPiece } from './scheduler/batch.js';
+import { Scheduler, type SchedulerCounts } from './scheduler/scheduler.js';
+import type { Backlog } from './scheduler/trace/trace-line.js';
 import { Sequence } from './sequence.js';
 import type { SampledToken } from './step/sampled-token.js';
 import { StopCondition } from './stop-condition.js';
@@ -33,6 +35,7 @@ export interface EngineStats {
   readonly prefixCache: PrefixCacheCounts;
   /** Checks of the page ledger that failed. */
   readonly ledgerErrors: number;
+  readonly scheduling: SchedulerCounts;
   readonly steps: number;
   /** Computed; those found in the prefix cache are `prefixCache.hits`. */
   readonly promptTokens: number;
@@ -46,6 +49,9 @@ export interface Submission {
   /** Gives the request up at the next step border. */
   abort(): void;
 }
+
+/** How late a deadline may be noticed while nothing is computed. */
+const lookAgainMs = 100;
 
 /**
  * Runs a causal model for many requests at once: continuous batching over a page pool, prompts in
@@ -64,6 +70,7 @@ export class Engine {
   readonly #counts = { steps: 0, promptTokens: 0, generatedTokens: 0 };
   #nextId = 1;
   #isClosed = false;
+  #backlog: Backlog = 'none';
   #fault: Error | undefined;
   #closing: Promise<void> | undefined;
   #wake: (() => void) | undefined;
@@ -135,7 +142,7 @@ export class Engine {
   /**
    * Continues a prompt. Events come as they are made; leaving the loop early gives the request up.
    *
-   * @throws PromptError, ParameterError, CapacityError, ClosedError, before anything is queued
+   * @throws ParameterError, CapacityError, ClosedError, before anything is queued
    */
   generate(
     prompt: ArrayLike<number>,
@@ -160,9 +167,11 @@ export class Engine {
   ): Submission {
     if (this.#isClosed) throw new ClosedError(this.#fault);
     const settled = settleParameters(parameters);
-    const ids = this.#checkPrompt(prompt);
+    const ids = checkPrompt(prompt, this.#options);
     const room = this.#options.maxModelLength - ids.length;
     const maxTokens = Math.min(settled.maxTokens ?? room, room);
+    this.#checkPriority(settled.priority);
+    const nowMs = this.#options.now();
     let forget = (): void => undefined;
     const sequence = new Sequence({
       id: this.#nextId++,
@@ -171,6 +180,7 @@ export class Engine {
       maxTokens,
       pageTokens: this.#options.model.pageTokens,
       stopCondition: new StopCondition(settled, maxTokens, this.#options.tokenBytes),
+      deadlineMs: settled.timeoutMs === undefined ? undefined : nowMs + settled.timeoutMs,
       emit: (event) => {
         if (event.type === 'finish') forget();
         try {
@@ -192,7 +202,7 @@ export class Engine {
     if (signal?.aborted) sequence.isAborted = true;
     signal?.addEventListener('abort', abort, { once: true });
     forget = (): void => signal?.removeEventListener('abort', abort);
-    this.#scheduler.add(sequence);
+    this.#scheduler.add(sequence, nowMs);
     this.#wake?.();
     return { id: sequence.id, abort };
   }
@@ -205,6 +215,7 @@ export class Engine {
       pages: this.#pool.counts(),
       prefixCache: this.#prefixes.counts,
       ledgerErrors: this.#ledger.errors,
+      scheduling: this.#scheduler.counts,
       ...this.#counts,
       graphs: this.#decode.describe(),
     };
@@ -216,20 +227,22 @@ export class Engine {
    * @returns how many those were
    */
   flushPrefixCache(): number {
-    return this.#prefixes.flush();
+    return this.#scheduler.flush();
+  }
+
+  /**
+   * Says how far the reader of the events is behind, until it is told otherwise: no prompt is started
+   * while it is `behind`, and nothing is computed while it is `stuck`. Aborts and deadlines still work.
+   */
+  setBacklog(backlog: Backlog): void {
+    this.#backlog = backlog;
+    this.#wake?.();
   }
 
   /** What was chosen: limits, graphs and the model's own report. */
   describe(): Record<string, unknown> {
-    const {
-      model,
-      tokenBytes,
-      onFault: _,
-      onLedgerError: __,
-      cache,
-      demand,
-      ...limits
-    } = this.#options;
+    const { model, tokenBytes, cache, demand, ...settled } = this.#options;
+    const { onFault: _, onLedgerError: __, onTrace: ___, now: ____, ...limits } = settled;
     const modelMaxLength = model.maxPositions;
     const { total: pages } = this.#pool;
     return {
@@ -270,7 +283,7 @@ export class Engine {
   /** While there is work: schedule, compute, deliver. */
   async #loop(): Promise<void> {
     while (!this.#isClosed) {
-      const batch = this.#scheduler.next();
+      const batch = this.#scheduler.next(this.#options.now(), this.#backlog);
       if (batch) await this.#step(batch);
       else if (this.#scheduler.running > 0 || !this.#ledger.mendWhenIdle()) await this.#sleep();
     }
@@ -280,16 +293,20 @@ export class Engine {
   async #step(batch: Batch): Promise<void> {
     this.#counts.steps += 1;
     await this.#part('decoding', batch.decode, async () => {
-      const tokens = batch.decode.length === 0 ? [] : await this.#decode.run(batch.decode);
+      if (batch.decode.length === 0) return;
+      const tokens = await this.#decode.run(batch.decode);
       this.#scheduler.commit({ ...batch, prefill: [] });
       this.#deliver(batch.decode, tokens);
     });
     const prefill = batch.prefill.filter(({ sequence }) => !sequence.isAborted);
     const owners = prefill.map(({ sequence }) => sequence);
     await this.#part('a prefill', owners, async () => {
+      if (prefill.length === 0) return;
+      const startMs = this.#options.now();
       const first = await this.#prefill.run(prefill);
-      this.#scheduler.commit({ decode: [], prefill });
-      this.#deliver(completed(prefill), first);
+      const complete = completed(prefill);
+      this.#scheduler.commit({ decode: [], prefill }, this.#options.now() - startMs);
+      this.#deliver(complete, first);
       for (const { tokens } of prefill) this.#counts.promptTokens += tokens;
     });
     if (this.#options.checkLedger) this.#prefixes.check(this.#scheduler.live);
@@ -327,38 +344,26 @@ export class Engine {
     });
   }
 
+  /** Until something comes; what waits behind a backlog has deadlines, so that is looked at again. */
   async #sleep(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
+      if (!this.#scheduler.isIdle) timer = setTimeout(resolve, lookAgainMs);
     });
+    clearTimeout(timer);
     this.#wake = undefined;
   }
 
-  #checkPrompt(prompt: ArrayLike<number>): Int32Array {
-    const { model, maxModelLength } = this.#options;
-    const ids = Int32Array.from(prompt);
-    if (ids.length === 0)
-      throw new PromptError('empty', 'the prompt has no tokens, expected at least one');
-    if (ids.length >= maxModelLength) {
-      const detail = `${ids.length} tokens leave no room in a context of ${maxModelLength}`;
-      throw new PromptError('too-long', `the prompt is too long: ${detail}; shorten it`);
-    }
-    const wrong = ids.findIndex(
-      (id, index) => id !== prompt[index] || id < 0 || id >= model.vocabSize,
-    );
-    if (wrong >= 0) {
-      const detail = `token ${wrong} of the prompt is ${String(prompt[wrong])}`;
-      throw new PromptError(
-        'token-id',
-        `${detail}, expected an id from 0 to ${model.vocabSize - 1}`,
-      );
-    }
-    return ids;
+  #checkPriority(priority: number): void {
+    if (priority === 0 || this.#options.schedulingPolicy === 'priority') return;
+    const expected = "0, unless the scheduling policy is 'priority'";
+    throw new ParameterError({ parameter: 'priority', expected, received: priority });
   }
 
   #checkCapacity(sequence: Sequence): void {
-    if (sequence.reservedPages > this.#pool.total) {
-      const detail = `the request needs ${sequence.reservedPages} pages, the pool has ${this.#pool.total}`;
+    if (sequence.mostPages > this.#pool.total) {
+      const detail = `the request needs ${sequence.mostPages} pages, the pool has ${this.#pool.total}`;
       throw new CapacityError('never', `${detail}; ask for fewer tokens or make the pool larger`);
     }
     const { maxWaiting, maxSequences } = this.#options;
@@ -371,7 +376,5 @@ export class Engine {
 }
 
 function completed(pieces: readonly PrefillPiece[]): Sequence[] {
-  return pieces
-    .filter(({ sequence, start, tokens }) => start + tokens === sequence.prompt.length)
-    .map(({ sequence }) => sequence);
+  return pieces.filter(completesPrompt).map(({ sequence }) => sequence);
 }

@@ -15,6 +15,9 @@ describe('generation parameters', () => {
       stopTokenIds: new Set(),
       stopStrings: [],
       minTokens: 0,
+      priority: 0,
+      tenant: '',
+      timeoutMs: undefined,
       logprobs: undefined,
       promptLogprobs: undefined,
     });

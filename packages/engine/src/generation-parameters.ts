@@ -28,6 +28,12 @@ export interface GenerationParameters {
   readonly promptLogprobs?: number;
   /** Requests with different salts share no pages of the prefix cache; default: one for all. */
   readonly cacheSalt?: string;
+  /** Lower comes sooner; other than 0 needs the engine option `schedulingPolicy: 'priority'`. Default 0. */
+  readonly priority?: number;
+  /** Who pays: tenants take turns. Default: one for all. */
+  readonly tenant?: string;
+  /** Milliseconds from now in which the request must end; default: as long as it takes. */
+  readonly timeoutMs?: number;
   /** Gives the request up; its pages are free within one step. */
   readonly signal?: AbortSignal;
 }
@@ -46,9 +52,14 @@ export interface SettledParameters {
   readonly logprobs: number | undefined;
   readonly promptLogprobs: number | undefined;
   readonly cacheSalt: string | undefined;
+  readonly priority: number;
+  readonly tenant: string;
+  readonly timeoutMs: number | undefined;
 }
 
 const mostLogprobs = 20;
+/** A year. */
+const mostMs = 366 * 24 * 3600 * 1000;
 
 /** Fills in defaults and refuses what is out of range, naming the parameter. */
 export function settleParameters(given: GenerationParameters): SettledParameters {
@@ -65,6 +76,10 @@ export function settleParameters(given: GenerationParameters): SettledParameters
     logprobs: count('logprobs', given.logprobs),
     promptLogprobs: count('promptLogprobs', given.promptLogprobs),
     cacheSalt: saltOf(given.cacheSalt),
+    priority: integer('priority', given.priority ?? 0, -(2 ** 31)),
+    tenant: given.tenant ?? '',
+    timeoutMs:
+      given.timeoutMs === undefined ? undefined : number('timeoutMs', given.timeoutMs, 0, mostMs),
   };
 }
 

@@ -3,6 +3,7 @@ export { defaultGraphSizes, type EngineOptions } from './engine-options.js';
 export {
   CapacityError,
   ClosedError,
+  DeadlineError,
   EngineError,
   type EngineErrorCode,
   LedgerError,
@@ -11,6 +12,7 @@ export {
   ParameterError,
   PromptError,
   StepError,
+  TraceError,
 } from './errors/index.js';
 export { EventQueue } from './event-queue.js';
 export type {
@@ -27,4 +29,7 @@ export { MarkovModel } from './markov-model.js';
 export type { CausalModel, ModelBatch, ModelCache, StepContext } from './model.js';
 export type { PageCounts } from './pages/page-pool.js';
 export type { PrefixCacheCounts } from './pages/prefix-cache.js';
+export type { SchedulerCounts } from './scheduler/scheduler.js';
+export { type ReplayReport, replaySchedule } from './scheduler/trace/replay.js';
+export type { Backlog, TraceDecision, TracePiece } from './scheduler/trace/trace-line.js';
 export type { TokenBytes } from './stop-condition.js';

@@ -2,7 +2,7 @@ import { type Stream, Tensor, Workspace } from '@altstream/cuda-runtime';
 import { collectSampled } from './graph-runner.js';
 import type { CausalModel, ModelCache } from './model.js';
 import { readLogprobs, Sampler } from './sampler.js';
-import type { PrefillPiece } from './scheduler/batch.js';
+import { completesPrompt, type PrefillPiece } from './scheduler/batch.js';
 import type { SampledToken } from './step/sampled-token.js';
 import { StepInputs } from './step/step-inputs.js';
 
@@ -115,8 +115,8 @@ export class PrefillRunner {
       const { sequence, start, tokens } = piece;
       for (let position = start; position < start + tokens; position += 1) {
         this.#inputs.setToken(token, sequence, row, position);
-        const hasNext = position + 1 < sequence.prompt.length;
-        if (hasNext && sequence.parameters.promptLogprobs !== undefined) {
+        const isNew = position >= sequence.reportedPrompt && position + 1 < sequence.prompt.length;
+        if (isNew && sequence.parameters.promptLogprobs !== undefined) {
           promptRows.push({ piece, nextToken: sequence.tokenAt(position + 1) });
           promptTokens.push(token);
         }
@@ -152,8 +152,4 @@ export class PrefillRunner {
       );
     }
   }
-}
-
-function completesPrompt({ sequence, start, tokens }: PrefillPiece): boolean {
-  return start + tokens === sequence.prompt.length;
 }

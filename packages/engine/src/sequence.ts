@@ -14,6 +14,8 @@ export interface SequenceOptions {
   readonly maxTokens: number;
   readonly pageTokens: number;
   readonly stopCondition: StopCondition;
+  /** When its time is over, by the engine's clock. */
+  readonly deadlineMs?: number | undefined;
   readonly emit: (event: GenerationEvent) => void;
 }
 
@@ -23,8 +25,13 @@ export class Sequence {
   readonly prompt: Int32Array;
   readonly parameters: SettledParameters;
   readonly maxTokens: number;
-  /** Pages promised at admission: enough for prompt and all generated tokens. */
-  readonly reservedPages: number;
+  /** Pages of the whole prompt and all generated tokens. */
+  readonly mostPages: number;
+  /** Lower comes sooner. */
+  readonly priority: number;
+  /** Who pays for it, among those who share the engine. */
+  readonly tenant: string;
+  readonly deadlineMs: number | undefined;
   /** Page of each block, in order. */
   readonly pages: number[] = [];
   readonly generated: number[] = [];
@@ -39,6 +46,14 @@ export class Sequence {
   tableVersion = 0;
   /** Why it ended; undefined until then. */
   outcome: FinishEvent['reason'] | undefined;
+  /** Tokens to compute before it decodes: the prompt, and after a preemption what was generated. */
+  prefillTokens: number;
+  /** How often it was admitted: once, and once more for each preemption. */
+  admissions = 0;
+  /** Step of the last admission. */
+  admittedStep = 0;
+  /** When it was queued, by the engine's clock. */
+  arrivalMs = 0;
   /** Set from outside at any time; honoured at the next step border. */
   isAborted = false;
 
@@ -48,14 +63,34 @@ export class Sequence {
     this.prompt = options.prompt;
     this.parameters = options.parameters;
     this.maxTokens = options.maxTokens;
+    this.prefillTokens = options.prompt.length;
     // The last generated token is never fed back, so its keys and values need no room.
     const tokens = options.prompt.length + options.maxTokens - 1;
-    this.reservedPages = Math.ceil(tokens / options.pageTokens);
+    this.mostPages = Math.ceil(tokens / options.pageTokens);
+    this.priority = options.parameters.priority;
+    this.tenant = options.parameters.tenant;
+    this.deadlineMs = options.deadlineMs;
   }
 
-  /** Prompt tokens not computed yet. */
-  get remainingPrompt(): number {
-    return this.prompt.length - this.computedTokens;
+  /** Tokens that are known: the prompt, and what was generated. */
+  get knownTokens(): number {
+    return this.prompt.length + this.generated.length;
+  }
+
+  /** Tokens to compute before it decodes. */
+  get remainingPrefill(): number {
+    return this.prefillTokens - this.computedTokens;
+  }
+
+  /** Prompt tokens whose log-probabilities were reported; a prefill after a preemption repeats none. */
+  get reportedPrompt(): number {
+    return this.#promptLogprobs.length;
+  }
+
+  /** Notes that it starts, or starts anew. */
+  admit(step: number): void {
+    this.admissions += 1;
+    this.admittedStep = step;
   }
 
   /** The token at a position of prompt and continuation. */

@@ -17,6 +17,7 @@ const stats = (promptTokens: number, generatedTokens: number) => ({
   pages: { total: 10, free: 3, evictable: 2, pinned: 5, reserved: 7 },
   prefixCache: { queries: 2 * promptTokens, hits: promptTokens },
   ledgerErrors: 1,
+  scheduling: { preemptions: 3, expired: 0 },
   steps: 3,
   promptTokens,
   generatedTokens,
@@ -64,6 +65,7 @@ describe('metrics', () => {
     expect(text).toMatch(/altstream_kv_ledger_errors_total 1\n/);
     expect(text).toMatch(/altstream_kv_pages\{state="evictable"\} 2\n/);
     expect(text).toMatch(/vllm:generation_tokens_total\{[^}]*\} 6\n/);
+    expect(text).toMatch(/vllm:num_preemptions_total\{[^}]*\} 3\n/);
     expect(text).toMatch(/vllm:kv_cache_usage_perc\{[^}]*\} 0\.5\n/);
     expect(text).toMatch(/altstream_cuda_graph_replays_total\{bucket="4"\} 9\n/);
   });

@@ -43,7 +43,15 @@ export class ServerMetrics {
   readonly #tokens: Record<'prompt' | 'generation' | 'queries' | 'hits', Counter>;
   readonly #ledgerErrors: Counter;
   /** The engine's own counters as of the last look; the difference goes into ours. */
-  readonly #counted = { promptTokens: 0, generatedTokens: 0, queries: 0, hits: 0, ledgerErrors: 0 };
+  readonly #counted = {
+    promptTokens: 0,
+    generatedTokens: 0,
+    queries: 0,
+    hits: 0,
+    ledgerErrors: 0,
+    preemptions: 0,
+  };
+  readonly #preemptions: Counter;
   readonly #finished: Counter;
   readonly #latency: Record<'ttft' | 'itl' | 'e2e', Histogram>;
   readonly #http: { readonly count: Counter; readonly seconds: Histogram };
@@ -72,6 +80,7 @@ export class ServerMetrics {
       prompt: counter('prompt_tokens_total', 'Prompt tokens, computed or found'),
       generation: counter('generation_tokens_total', 'Generated tokens'),
     };
+    this.#preemptions = counter('num_preemptions_total', 'Sequences that gave up their pages');
     this.#finished = counter('request_success_total', 'Finished choices', ['finished_reason']);
     this.#latency = {
       ttft: histogram(
@@ -153,15 +162,19 @@ export class ServerMetrics {
   }
 
   /** Adds what the engine's counters grew by since the last look. */
-  #countEngine({ promptTokens, generatedTokens, prefixCache, ledgerErrors }: EngineStats): void {
-    const { queries, hits } = prefixCache;
-    const now = { promptTokens: promptTokens + hits, generatedTokens, queries, hits, ledgerErrors };
+  #countEngine(stats: EngineStats): void {
+    const { generatedTokens, ledgerErrors } = stats;
+    const { queries, hits } = stats.prefixCache;
+    const { preemptions } = stats.scheduling;
+    const promptTokens = stats.promptTokens + hits;
+    const now = { promptTokens, generatedTokens, queries, hits, ledgerErrors, preemptions };
     const was = this.#counted;
     this.#tokens.prompt.inc(this.#labels, now.promptTokens - was.promptTokens);
     this.#tokens.generation.inc(this.#labels, generatedTokens - was.generatedTokens);
     this.#tokens.queries.inc(this.#labels, queries - was.queries);
     this.#tokens.hits.inc(this.#labels, hits - was.hits);
     this.#ledgerErrors.inc(ledgerErrors - was.ledgerErrors);
+    this.#preemptions.inc(this.#labels, preemptions - was.preemptions);
     Object.assign(was, now);
   }
 

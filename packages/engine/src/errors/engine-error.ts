@@ -6,7 +6,9 @@ export type EngineErrorCode =
   | 'ENGINE_PROMPT'
   | 'ENGINE_CAPACITY'
   | 'ENGINE_CLOSED'
+  | 'ENGINE_DEADLINE'
   | 'ENGINE_STEP'
+  | 'ENGINE_TRACE'
   | 'ENGINE_MEMORY'
   | 'ENGINE_LEDGER';
 

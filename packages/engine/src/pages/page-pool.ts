@@ -15,8 +15,8 @@ export interface PageCounts {
 }
 
 /**
- * The pages of the KV cache and who may use them. A sequence is promised pages when it is admitted and takes
- * them one by one as it grows, so an admitted sequence never waits for a page. A page may be held by several
+ * The pages of the KV cache and who may use them. A sequence is promised the pages of its prompt when it is
+ * admitted and takes them one by one; as it generates, it asks for more. A page may be held by several
  * sequences; when the last one lets go, it stays as long as nobody else needs the room.
  */
 export class PagePool {

@@ -16,7 +16,7 @@ const counting = (promptTokens: number, cacheSalt?: string): Sequence =>
   makeSequence({ promptTokens, parameters: cacheSalt === undefined ? {} : { cacheSalt } }).sequence;
 
 /** Computes so many tokens, all of the prompt unless told, and enters what is full. */
-function compute(cache: PrefixCache, sequence: Sequence, tokens = sequence.remainingPrompt): void {
+function compute(cache: PrefixCache, sequence: Sequence, tokens = sequence.remainingPrefill): void {
   cache.grow(sequence, sequence.computedTokens + tokens);
   sequence.computedTokens += tokens;
   cache.publish(sequence);
@@ -24,7 +24,7 @@ function compute(cache: PrefixCache, sequence: Sequence, tokens = sequence.remai
 
 /** Admits, computes and ends a sequence. */
 function serve(cache: PrefixCache, sequence: Sequence): readonly number[] {
-  expect(cache.admit(sequence)).toBe(true);
+  expect(cache.admit(sequence, 0)).toBe(true);
   const found = [...sequence.pages];
   compute(cache, sequence);
   cache.freeAfter(0, sequence);
@@ -69,7 +69,7 @@ describe('the prefix cache', () => {
     const { cache } = makeCache();
     const [first, twin] = [counting(9), counting(9)];
     const both = [first, twin];
-    for (const sequence of both) cache.admit(sequence);
+    for (const sequence of both) cache.admit(sequence, 0);
     expect(cache.share(both)).toEqual(new Set([twin]));
     compute(cache, first, 2);
     expect(cache.share(both)).toEqual(new Set([twin]));
@@ -82,21 +82,21 @@ describe('the prefix cache', () => {
     cache.check(both);
   });
 
-  it('admits a sequence by the pages that it does not find', () => {
+  it('admits a sequence by the pages that it does not find and what is held back', () => {
     const { cache } = makeCache(4);
     serve(cache, counting(9));
     const [running, late] = [counting(12), counting(12)];
-    expect([cache.admit(running), running.pages.length]).toEqual([true, 2]);
-    expect(cache.admit(late)).toBe(false);
+    expect([cache.admit(running, 0), running.pages.length]).toEqual([true, 2]);
+    expect(cache.admit(late, 1)).toBe(false);
     cache.freeAfter(0, running);
-    expect(cache.admit(late)).toBe(true);
+    expect(cache.admit(late, 1)).toBe(true);
     cache.check([late]);
   });
 
   it('gives pages to others only when the last step that may write to them is over', () => {
     const { cache, pool } = makeCache();
     const sequence = counting(9);
-    cache.admit(sequence);
+    cache.admit(sequence, 0);
     compute(cache, sequence);
     cache.landed(6);
     cache.freeAfter(7, sequence);
@@ -109,7 +109,7 @@ describe('the prefix cache', () => {
   it('never enters a token that was not computed for certain', () => {
     const { cache, pool } = makeCache();
     const { sequence } = makeSequence({ promptTokens: 7, maxTokens: 9 });
-    cache.admit(sequence);
+    cache.admit(sequence, 0);
     compute(cache, sequence);
     sequence.accept({ id: 5, logprob: 0, top: [] });
     // A step looks ahead: it has the page, and the sequence ends before its token is known to be wanted.
@@ -124,7 +124,7 @@ describe('the prefix cache', () => {
     const { cache, pool } = makeCache();
     serve(cache, counting(5));
     const failing = counting(13);
-    cache.admit(failing);
+    cache.admit(failing, 0);
     compute(cache, failing, 6);
     failing.finish('error');
     cache.freeAfter(0, failing);
@@ -136,7 +136,7 @@ describe('the prefix cache', () => {
     const { cache } = makeCache();
     serve(cache, counting(13));
     const holder = counting(6);
-    cache.admit(holder);
+    cache.admit(holder, 0);
     expect(cache.flush()).toBe(2);
     expect(cache.lookup(counting(13))).toEqual(holder.pages);
     cache.check([holder]);
@@ -145,10 +145,10 @@ describe('the prefix cache', () => {
   it('does not count as found what a sequence gets back after it lost its place', () => {
     const { cache } = makeCache();
     const sequence = counting(13);
-    cache.admit(sequence);
+    cache.admit(sequence, 0);
     compute(cache, sequence, 9);
     cache.freeAfter(0, sequence);
-    cache.admit(sequence);
+    cache.admit(sequence, 0);
     expect([sequence.computedTokens, sequence.cachedTokens]).toEqual([8, 0]);
     expect(cache.counts).toEqual({ queries: 13, hits: 0 });
     cache.check([sequence]);

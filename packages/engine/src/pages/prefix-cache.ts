@@ -50,6 +50,24 @@ export class PrefixCache {
     this.#options = options;
   }
 
+  get pageTokens(): number {
+    return this.#options.pageTokens;
+  }
+
+  /** Pages that could be promised now. */
+  get availablePages(): number {
+    return this.#options.pool.available;
+  }
+
+  get totalPages(): number {
+    return this.#options.pool.total;
+  }
+
+  /** Whether pages are shared. */
+  get isEnabled(): boolean {
+    return this.#options.isEnabled;
+  }
+
   get counts(): PrefixCacheCounts {
     return { ...this.#counts };
   }
@@ -61,7 +79,7 @@ export class PrefixCache {
     if (!this.#mayReuse(sequence)) return pages;
     const { keys } = this.#holding(sequence);
     // At least one token is computed, since its logits are wanted.
-    const most = Math.ceil(sequence.remainingPrompt / pageTokens) - 1;
+    const most = Math.ceil(sequence.remainingPrefill / pageTokens) - 1;
     while (pages.length < most) {
       const page = pool.index.find(keys.at(pages.length));
       if (page === undefined) break;
@@ -70,13 +88,18 @@ export class PrefixCache {
     return pages;
   }
 
-  /** Takes the pages that are there and a promise of the others; false when they are not to be had now. */
-  admit(sequence: Sequence): boolean {
-    const { pool } = this.#options;
+  /**
+   * Takes the pages that are there and a promise of the others that its prefill needs; false when they are
+   * not to be had now.
+   *
+   * @param heldBack pages that must be left over
+   */
+  admit(sequence: Sequence, heldBack: number): boolean {
+    const { pool, pageTokens } = this.#options;
     const found = this.lookup(sequence);
-    const wanted = sequence.reservedPages - found.length;
+    const wanted = Math.ceil(sequence.prefillTokens / pageTokens) - found.length;
     const unpinned = found.filter((page) => pool.isEvictable(page)).length;
-    if (wanted + unpinned > pool.available || !pool.promise(wanted)) return false;
+    if (wanted + unpinned + heldBack > pool.available || !pool.promise(wanted)) return false;
     const holding = this.#holding(sequence);
     holding.promised = wanted;
     if (!holding.wasCounted && this.#mayReuse(sequence)) {
@@ -111,15 +134,22 @@ export class PrefixCache {
     return waiting;
   }
 
-  /** Takes pages, as promised, until there is room for so many tokens. */
-  grow(sequence: Sequence, tokens: number): void {
+  /**
+   * Takes pages until there is room for so many tokens: first those that were promised, then any that
+   * nobody was.
+   *
+   * @returns whether there is
+   */
+  grow(sequence: Sequence, tokens: number): boolean {
     const { pool, pageTokens } = this.#options;
     const holding = this.#holding(sequence);
     const wanted = Math.ceil(tokens / pageTokens);
     while (sequence.pages.length < wanted) {
+      if (holding.promised > 0) holding.promised -= 1;
+      else if (!pool.promise(1)) return false;
       sequence.pages.push(pool.take());
-      holding.promised -= 1;
     }
+    return true;
   }
 
   /** Enters the pages that are full now; call when what `computedTokens` counts is computed for certain. */
@@ -212,9 +242,9 @@ export class PrefixCache {
   /** The name of the page that the sequence computes next, if its prompt fills that page. */
   #nextKey(sequence: Sequence, { keys }: Holding): string | undefined {
     const { pageTokens } = this.#options;
-    const { computedTokens, remainingPrompt } = sequence;
+    const { computedTokens, remainingPrefill } = sequence;
     const index = Math.floor(computedTokens / pageTokens);
-    const isFull = (index + 1) * pageTokens <= computedTokens + remainingPrompt;
+    const isFull = (index + 1) * pageTokens <= computedTokens + remainingPrefill;
     return isFull ? keys.at(index) : undefined;
   }
 
@@ -222,7 +252,7 @@ export class PrefixCache {
   #canTakeOver(sequence: Sequence): boolean {
     const { pageTokens } = this.#options;
     const isAtBorder = sequence.pages.length * pageTokens === sequence.computedTokens;
-    return this.#mayReuse(sequence) && isAtBorder && sequence.remainingPrompt > pageTokens;
+    return this.#mayReuse(sequence) && isAtBorder && sequence.remainingPrefill > pageTokens;
   }
 
   /** Log-probabilities of a prompt come only with computing it. */

@@ -13,3 +13,8 @@ export interface Batch {
   readonly decode: readonly Sequence[];
   readonly prefill: readonly PrefillPiece[];
 }
+
+/** True for the last piece of what a sequence computes before it decodes. */
+export function completesPrompt({ sequence, start, tokens }: PrefillPiece): boolean {
+  return start + tokens === sequence.prefillTokens;
+}

@@ -1,6 +1,14 @@
 import type { Sequence } from '../sequence.js';
 import type { PrefillPiece } from './batch.js';
 
+/** How much of which prompts a step may compute. */
+export interface PieceLimits {
+  readonly budgetTokens: number;
+  readonly mostSequences: number;
+  /** Most tokens of one prompt; 0 = no limit of its own. */
+  readonly longTokens: number;
+}
+
 /** Sequences whose prompts are not computed yet, first come, first served. */
 export class PrefillQueue {
   readonly #sequences: Sequence[] = [];
@@ -8,10 +16,6 @@ export class PrefillQueue {
   /** In order of arrival. */
   get sequences(): readonly Sequence[] {
     return this.#sequences;
-  }
-
-  get length(): number {
-    return this.#sequences.length;
   }
 
   add(sequence: Sequence): void {
@@ -27,7 +31,7 @@ export class PrefillQueue {
    * @param passed sequences that get no piece in this step
    */
   pieces(
-    { tokens: budgetTokens, sequences: mostSequences }: { tokens: number; sequences: number },
+    { budgetTokens, mostSequences, longTokens }: PieceLimits,
     passed: ReadonlySet<Sequence>,
   ): PrefillPiece[] {
     const able = this.#sequences.filter((sequence) => !passed.has(sequence));
@@ -36,13 +40,14 @@ export class PrefillQueue {
     let budget = budgetTokens;
     const give = (sequence: Sequence, most: number): void => {
       const share = shares.get(sequence) ?? 0;
-      const more = Math.min(sequence.remainingPrompt - share, most, budget);
+      const limit = longTokens > 0 ? Math.min(sequence.remainingPrefill, longTokens) : undefined;
+      const more = Math.min((limit ?? sequence.remainingPrefill) - share, most, budget);
       shares.set(sequence, share + more);
       budget -= more;
     };
     const [first] = front;
     if (first) give(first, Math.ceil(budgetTokens / front.length));
-    const shortestFirst = [...front].sort((a, b) => a.remainingPrompt - b.remainingPrompt);
+    const shortestFirst = [...front].sort((a, b) => a.remainingPrefill - b.remainingPrefill);
     for (const sequence of shortestFirst) give(sequence, budget);
     return front.flatMap((sequence) => {
       const tokens = shares.get(sequence) ?? 0;

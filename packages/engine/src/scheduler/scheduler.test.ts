@@ -19,6 +19,9 @@ function makeScheduler(
     maxSequences: limits.maxSequences ?? 4,
     maxBatchedTokens: limits.budget ?? 8,
     maxPartialPrefills: 2,
+    longPrefillTokenThreshold: 0,
+    itlTargetMs: 0,
+    queueTimeoutMs: 0,
   });
   return { pool, scheduler, check: () => cache.check(scheduler.live) };
 }
@@ -36,9 +39,9 @@ describe('the scheduler', () => {
   it('splits a long prompt into chunks and then decodes', () => {
     const { scheduler, pool, check } = makeScheduler();
     const { sequence, events } = makeSequence({ promptTokens: 11, maxTokens: 2 });
-    scheduler.add(sequence);
+    scheduler.add(sequence, 0);
     const shapes: unknown[] = [];
-    for (let batch = scheduler.next(); batch; batch = scheduler.next()) {
+    for (let batch = scheduler.next(0); batch; batch = scheduler.next(0)) {
       shapes.push([batch.decode.length, batch.prefill.map(({ start, tokens }) => [start, tokens])]);
       run(scheduler, batch);
       check();
@@ -54,45 +57,45 @@ describe('the scheduler', () => {
 
   it('lets a short prompt share the chunk of a long one', () => {
     const { scheduler } = makeScheduler(32, { budget: 8 });
-    scheduler.add(makeSequence({ promptTokens: 6 }).sequence);
-    scheduler.add(makeSequence({ promptTokens: 20 }).sequence);
-    const batch = scheduler.next();
+    scheduler.add(makeSequence({ promptTokens: 6 }).sequence, 0);
+    scheduler.add(makeSequence({ promptTokens: 20 }).sequence, 0);
+    const batch = scheduler.next(0);
     expect(batch?.prefill.map(({ tokens }) => tokens)).toEqual([6, 2]);
   });
 
   it('shares the chunk of a long prompt with a short one behind it', () => {
     const { scheduler } = makeScheduler(64, { budget: 8 });
-    scheduler.add(makeSequence({ promptTokens: 100 }).sequence);
-    scheduler.add(makeSequence({ promptTokens: 3 }).sequence);
-    expect(scheduler.next()?.prefill.map(({ tokens }) => tokens)).toEqual([5, 3]);
+    scheduler.add(makeSequence({ promptTokens: 100 }).sequence, 0);
+    scheduler.add(makeSequence({ promptTokens: 3 }).sequence, 0);
+    expect(scheduler.next(0)?.prefill.map(({ tokens }) => tokens)).toEqual([5, 3]);
   });
 
   it('admits in order of arrival and never passes over a large request', () => {
     const { scheduler } = makeScheduler(4);
-    scheduler.add(makeSequence({ promptTokens: 8, maxTokens: 1 }).sequence);
-    scheduler.add(makeSequence({ promptTokens: 12, maxTokens: 1 }).sequence);
-    scheduler.add(makeSequence({ promptTokens: 1, maxTokens: 1 }).sequence);
-    expect(scheduler.next()?.prefill).toHaveLength(1);
+    scheduler.add(makeSequence({ promptTokens: 8, maxTokens: 1 }).sequence, 0);
+    scheduler.add(makeSequence({ promptTokens: 12, maxTokens: 1 }).sequence, 0);
+    scheduler.add(makeSequence({ promptTokens: 1, maxTokens: 1 }).sequence, 0);
+    expect(scheduler.next(0)?.prefill).toHaveLength(1);
     expect(scheduler.waiting).toBe(2);
   });
 
   it('runs no more sequences than it may', () => {
     const { scheduler } = makeScheduler(64, { maxSequences: 2 });
     for (let index = 0; index < 3; index += 1) {
-      scheduler.add(makeSequence({ promptTokens: 2 }).sequence);
+      scheduler.add(makeSequence({ promptTokens: 2 }).sequence, 0);
     }
-    scheduler.next();
+    scheduler.next(0);
     expect([scheduler.running, scheduler.waiting]).toEqual([2, 1]);
   });
 
   it('frees the pages of an aborted sequence at the next step border', () => {
     const { scheduler, pool } = makeScheduler();
     const { sequence, events } = makeSequence({ promptTokens: 10, maxTokens: 20 });
-    scheduler.add(sequence);
-    const batch = scheduler.next();
+    scheduler.add(sequence, 0);
+    const batch = scheduler.next(0);
     if (batch) run(scheduler, batch);
     sequence.isAborted = true;
-    expect(scheduler.next()).toBeUndefined();
+    expect(scheduler.next(0)).toBeUndefined();
     expect(pool.counts()).toMatchObject({ free: 16, reserved: 0 });
     expect(events.at(-1)).toMatchObject({ type: 'finish', reason: 'abort' });
   });
@@ -101,15 +104,16 @@ describe('the scheduler', () => {
     const { scheduler } = makeScheduler();
     const { sequence } = makeSequence({ promptTokens: 3 });
     sequence.isAborted = true;
-    scheduler.add(sequence);
-    expect(scheduler.next()).toBeUndefined();
+    scheduler.add(sequence, 0);
+    expect(scheduler.next(0)).toBeUndefined();
     expect(scheduler.isIdle).toBe(true);
   });
 
   it('gives everything back when drained', () => {
     const { scheduler, pool, check } = makeScheduler(8);
-    for (const promptTokens of [5, 5, 30]) scheduler.add(makeSequence({ promptTokens }).sequence);
-    const batch = scheduler.next();
+    for (const promptTokens of [5, 5, 30])
+      scheduler.add(makeSequence({ promptTokens }).sequence, 0);
+    const batch = scheduler.next(0);
     if (batch) run(scheduler, batch);
     scheduler.drain((sequence) => sequence.finish('abort'));
     check();
@@ -119,9 +123,9 @@ describe('the scheduler', () => {
   it('computes a prompt once for two that come together', () => {
     const { scheduler, check } = makeScheduler(32, { budget: 8, sharing: true });
     const twins = [1, 2].map(() => makeSequence({ promptTokens: 22, maxTokens: 2 }));
-    for (const { sequence } of twins) scheduler.add(sequence);
+    for (const { sequence } of twins) scheduler.add(sequence, 0);
     const shapes: number[][][] = [];
-    for (let batch = scheduler.next(); batch; batch = scheduler.next()) {
+    for (let batch = scheduler.next(0); batch; batch = scheduler.next(0)) {
       shapes.push(batch.prefill.map(({ start, tokens }) => [start, tokens]));
       run(scheduler, batch);
       check();

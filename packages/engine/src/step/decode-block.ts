@@ -22,8 +22,8 @@ export class DecodeBlock {
   /** Ids, then logprobs. */
   readonly #outputs: Tensor;
   readonly #outputsHost: HostBuffer;
-  /** Sequence of each row whose next token is on the device. */
-  #fed: readonly number[] = [];
+  /** Sequence and position of each row whose next token is on the device. */
+  #fed: readonly { readonly id: number; readonly position: number }[] = [];
 
   constructor(device: Device, { maxRows, maxPages }: { maxRows: number; maxPages: number }) {
     const make = (name: string, shape: readonly number[]): Tensor =>
@@ -93,7 +93,10 @@ export class DecodeBlock {
       view[sample + row] = computedTokens + 1;
     });
     this.#pageTable.upload(stream, sequences);
-    const isFed = sequences.every(({ id }, row) => this.#fed[row] === id);
+    const isFed = sequences.every(({ id, computedTokens }, row) => {
+      const fed = this.#fed[row];
+      return fed?.id === id && fed.position === computedTokens;
+    });
     if (!isFed) {
       const tokens = sequences.map((sequence) => sequence.tokenAt(sequence.computedTokens));
       stream.write(
@@ -117,7 +120,7 @@ export class DecodeBlock {
 
   /** What the step that just ended chose for the sequences it was set for. */
   take(sequences: readonly Sequence[]): { ids: Int32Array; logprobs: Float32Array } {
-    this.#fed = sequences.map(({ id }) => id);
+    this.#fed = sequences.map(({ id, computedTokens }) => ({ id, position: computedTokens + 1 }));
     const { buffer, bytes } = this.#outputsHost;
     return {
       ids: new Int32Array(buffer, 0, sequences.length),

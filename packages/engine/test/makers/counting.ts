@@ -15,12 +15,15 @@ export function countingModel(
 }
 
 /** A model with smooth logits, for sampling and log-probabilities. */
-export function smoothModel(runtime: Runtime): Promise<MarkovModel> {
+export function smoothModel(
+  runtime: Runtime,
+  limits: { maxPositions?: number; pageTokens?: number } = {},
+): Promise<MarkovModel> {
   const logits = Float32Array.from(
     { length: vocab * vocab },
     (_, index) => Math.sin(index * 12.9898) * 3,
   );
-  return MarkovModel.create(runtime, logits);
+  return MarkovModel.create(runtime, logits, limits);
 }
 
 /** The ids that follow `last` in the counting model. */

@@ -10,6 +10,7 @@ export function makeSequence(given: {
   promptTokens: number;
   maxTokens?: number;
   pageTokens?: number;
+  deadlineMs?: number;
   parameters?: GenerationParameters;
   tokenBytes?: TokenBytes;
 }): { sequence: Sequence; events: GenerationEvent[] } {
@@ -22,6 +23,7 @@ export function makeSequence(given: {
     parameters,
     maxTokens,
     pageTokens: given.pageTokens ?? 4,
+    deadlineMs: given.deadlineMs,
     stopCondition: new StopCondition(parameters, maxTokens, given.tokenBytes),
     emit: (event) => events.push(event),
   });

@@ -1,0 +1,83 @@
+/** First line of a scheduling trace: what the scheduler was made with. */
+export interface TraceHead {
+  readonly trace: 'altstream-schedule';
+  readonly version: 1;
+  readonly options: {
+    readonly pages: number;
+    readonly pageTokens: number;
+    readonly prefixCaching: boolean;
+    readonly maxSequences: number;
+    readonly maxBatchedTokens: number;
+    readonly maxPartialPrefills: number;
+    readonly longPrefillTokenThreshold: number;
+    readonly itlTargetMs: number;
+    readonly queueTimeoutMs: number;
+  };
+}
+
+/**
+ * Numbers of full pages of a sequence, in order, from the first that was not told yet. The same number is the
+ * same tokens from the start on, under the same salt; which tokens those are is not told.
+ */
+export type TracePages = readonly [sequence: number, ...pages: number[]];
+
+/** A request was queued. Of its prompt only the length is told, of its tenant only a number. */
+export interface TraceAdd {
+  readonly add: number;
+  readonly atMs: number;
+  readonly promptTokens: number;
+  readonly maxTokens: number;
+  readonly priority: number;
+  readonly tenant: number;
+  readonly deadlineMs: number | null;
+  /** It wants log-probabilities of its prompt, so it computes all of it. */
+  readonly wantsPrompt: boolean;
+  readonly pages: TracePages;
+}
+
+/** First position and number of tokens of a piece of a sequence. */
+export type TracePiece = readonly [sequence: number, start: number, tokens: number];
+
+/** What the scheduler was asked, and what it decided. */
+export interface TraceNext {
+  readonly next: number;
+  readonly backlog: Backlog;
+  /** Sequences that had ended, or were given up, since the last line of this kind. */
+  readonly over: readonly number[];
+  /** Those of them that failed: their pages are not to be found by others. */
+  readonly failed: readonly number[];
+  /** Of sequences that are preempted now. */
+  readonly pages: readonly TracePages[];
+  readonly decided: TraceDecision;
+}
+
+/** What a replay must decide as well. */
+export interface TraceDecision {
+  readonly expired: readonly number[];
+  readonly preempted: readonly number[];
+  readonly admitted: readonly number[];
+  readonly decode: readonly number[];
+  readonly prefill: readonly TracePiece[];
+  /** Free or evictable, and promised to nobody. */
+  readonly availablePages: number;
+}
+
+/** A part of a batch was computed. */
+export interface TraceCommit {
+  readonly commit: readonly number[];
+  readonly prefill: readonly TracePiece[];
+  readonly prefillMs: number | null;
+  /** Of sequences that filled one. */
+  readonly pages: readonly TracePages[];
+}
+
+/** The prefix cache was flushed, between two other lines. */
+export interface TraceFlush {
+  readonly flush: true;
+}
+
+/** One line of a trace, as JSON. */
+export type TraceLine = TraceHead | TraceAdd | TraceNext | TraceCommit | TraceFlush;
+
+/** How far behind the reader of the events is: no new prompts when `behind`, nothing at all when `stuck`. */
+export type Backlog = 'none' | 'behind' | 'stuck';

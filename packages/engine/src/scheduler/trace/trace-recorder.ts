@@ -1,0 +1,133 @@
+import type { Sequence } from '../../sequence.js';
+import type { Batch } from '../batch.js';
+import { PageNumbers } from './page-numbers.js';
+import type { Backlog, TraceHead, TraceLine, TracePages, TracePiece } from './trace-line.js';
+
+/** Writes down what a scheduler was told and what it decided, without a word of any prompt. */
+export class TraceRecorder {
+  readonly #write: ((line: string) => void) | undefined;
+  readonly #tenants = new Map<string, number>();
+  readonly #numbers: PageNumbers | undefined;
+  #asked: { nowMs: number; backlog: Backlog } = { nowMs: 0, backlog: 'none' };
+  #over: number[] = [];
+  #failed: number[] = [];
+  #pages: TracePages[] = [];
+  #expired: number[] = [];
+  #preempted: number[] = [];
+  #admitted: number[] = [];
+
+  constructor(options: TraceHead['options'], write: ((line: string) => void) | undefined) {
+    this.#write = write;
+    if (write && options.prefixCaching) this.#numbers = new PageNumbers(options.pageTokens);
+    this.#line({ trace: 'altstream-schedule', version: 1, options });
+  }
+
+  /** A sequence was queued. */
+  added(sequence: Sequence, atMs: number): void {
+    if (!this.#write) return;
+    const { id, prompt, maxTokens, priority, tenant, deadlineMs, parameters } = sequence;
+    const number = this.#tenants.get(tenant) ?? this.#tenants.size;
+    this.#tenants.set(tenant, number);
+    this.#line({
+      add: id,
+      atMs,
+      promptTokens: prompt.length,
+      maxTokens,
+      priority,
+      tenant: number,
+      deadlineMs: deadlineMs ?? null,
+      wantsPrompt: parameters.promptLogprobs !== undefined,
+      pages: this.#numbers?.of(sequence, prompt.length) ?? [id],
+    });
+  }
+
+  /** The next batch is wanted. */
+  asked(nowMs: number, backlog: Backlog): void {
+    if (!this.#write) return;
+    this.#asked = { nowMs, backlog };
+    this.#over = [];
+    this.#failed = [];
+    this.#pages = [];
+    this.#expired = [];
+    this.#preempted = [];
+    this.#admitted = [];
+  }
+
+  /** A sequence had ended before the scheduler was asked. */
+  over({ id, outcome }: Sequence): void {
+    if (!this.#write) return;
+    this.#over.push(id);
+    if (outcome === 'error') this.#failed.push(id);
+  }
+
+  /** The time of a sequence is over. */
+  expired({ id }: Sequence): void {
+    if (this.#write) this.#expired.push(id);
+  }
+
+  /** A sequence lost its pages. */
+  preempted(sequence: Sequence): void {
+    if (!this.#write) return;
+    this.#preempted.push(sequence.id);
+    this.#pages.push(...this.#newPages(sequence, sequence.knownTokens));
+  }
+
+  /** A sequence may start. */
+  admitted({ id }: Sequence): void {
+    if (this.#write) this.#admitted.push(id);
+  }
+
+  /** The answer to what was asked. */
+  decided({ decode, prefill }: Batch, availablePages: number): void {
+    if (!this.#write) return;
+    this.#line({
+      next: this.#asked.nowMs,
+      backlog: this.#asked.backlog,
+      over: this.#over,
+      failed: this.#failed,
+      pages: this.#pages,
+      decided: {
+        expired: this.#expired,
+        preempted: this.#preempted,
+        admitted: this.#admitted,
+        decode: decode.map(({ id }) => id),
+        prefill: prefill.map(pieceOf),
+        availablePages,
+      },
+    });
+  }
+
+  /** The prefix cache was flushed. */
+  flushed(): void {
+    this.#line({ flush: true });
+  }
+
+  /** A part of a batch was computed; call before it is counted. */
+  committed({ decode, prefill }: Batch, prefillMs: number | undefined): void {
+    if (!this.#write) return;
+    this.#line({
+      commit: decode.map(({ id }) => id),
+      prefill: prefill.map(pieceOf),
+      prefillMs: prefillMs ?? null,
+      pages: [
+        ...decode.flatMap((one) => this.#newPages(one, one.computedTokens + 1)),
+        ...prefill.flatMap(({ sequence, start, tokens }) =>
+          this.#newPages(sequence, start + tokens),
+        ),
+      ],
+    });
+  }
+
+  #newPages(sequence: Sequence, tokens: number): TracePages[] {
+    const pages = this.#numbers?.of(sequence, tokens);
+    return pages && pages.length > 1 ? [pages] : [];
+  }
+
+  #line(line: TraceLine): void {
+    this.#write?.(JSON.stringify(line));
+  }
+}
+
+function pieceOf({ sequence, start, tokens }: Batch['prefill'][number]): TracePiece {
+  return [sequence.id, start, tokens];
+}
