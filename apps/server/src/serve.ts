@@ -8,6 +8,7 @@ import type { Logger } from 'pino';
 import { findModel, readGenerationDefaults } from './config/model-folder.js';
 import type { ServeFlags } from './config/serve-flags.js';
 import { ExitError } from './errors/index.js';
+import { LiveRequests } from './generation/live-requests.js';
 import { makeApp } from './http/app.js';
 import type { CacheIsolation } from './http/cache-salt.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
@@ -51,6 +52,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
     throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
   }
+  if (flags.profileDir !== undefined && !existsSync(flags.profileDir)) {
+    throw new ExitError('usage', `--profile-dir ${flags.profileDir} does not exist`);
+  }
   const tokenizer = await loadTokenizer(place.tokenizer).catch((cause: Error) => {
     throw new ExitError('model', cause.message, { cause });
   });
@@ -74,6 +78,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       tokenizerPath: place.tokenizer,
       allowedHosts: allowedHosts(flags),
       allowedOrigins: flags.allowedOrigins ?? [],
+      profileDirectory: flags.profileDir,
       isExposed: !loopback.has(flags.host),
       prefixCacheIsolation: isolationOf(flags),
       defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
@@ -93,7 +98,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     logger,
     fingerprint: fingerprintOf(place.model, flags),
     startedSeconds: Math.floor(Date.now() / 1000),
-    active: new Set(),
+    active: new LiveRequests(),
     info: undefined,
     isDraining: false,
   };

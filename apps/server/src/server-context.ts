@@ -1,5 +1,6 @@
 import type { ChatTokenizer } from '@altstream/minimax-m3-chat';
 import type { Logger } from 'pino';
+import type { LiveRequests } from './generation/live-requests.js';
 import type { GenerationDefaults } from './generation/sampling.js';
 import type { CacheIsolation } from './http/cache-salt.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
@@ -25,6 +26,8 @@ export interface HttpSettings {
   readonly allowedHosts: readonly string[] | undefined;
   /** Origins of pages on other sites that may use it. */
   readonly allowedOrigins: readonly string[];
+  /** Where profiles are written; undefined = there are none. */
+  readonly profileDirectory: string | undefined;
   /** True if other machines can reach the server. */
   readonly isExposed: boolean;
   readonly prefixCacheIsolation: CacheIsolation;
@@ -51,7 +54,7 @@ export interface ServerContext {
   /** Seconds since 1970 when the server started. */
   readonly startedSeconds: number;
   /** Requests whose answers are not complete. */
-  readonly active: Set<object>;
+  readonly active: LiveRequests;
   /** Filled in when the engine is ready. */
   info: EngineInfo | undefined;
   /** True from the first termination signal on. */

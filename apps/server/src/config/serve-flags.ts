@@ -21,6 +21,7 @@ export interface ServeFlags {
   readonly adminApiKey?: readonly string[];
   readonly allowedOrigins?: readonly string[];
   readonly allowedHosts?: readonly string[];
+  readonly profileDir?: string;
   readonly allowUnauthenticated?: boolean;
   readonly maxBodySize: number;
   readonly sseKeepAliveInterval: number;
@@ -151,6 +152,7 @@ function addHttpFlags(command: Command): void {
         'names of the server; on loopback beside those of loopback',
       ),
     )
+    .addOption(flag('--profile-dir <dir>', 'folder where the operator’s profiles are written'))
     .addOption(flag('--allow-unauthenticated', 'listen beyond loopback without a key'))
     .addOption(
       flag('--max-body-size <bytes>', 'largest request body')

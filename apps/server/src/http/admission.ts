@@ -14,27 +14,39 @@ export class Ticket {
   readonly context: ServerContext;
   readonly id: string;
   readonly client: ClientWatch;
+  /** Aborts when nothing more is to be generated: the client left, or the request was stopped. */
+  readonly signal: AbortSignal;
   readonly #watch: RequestWatch;
+  readonly #stopped = new AbortController();
+  #answer: ApiError | undefined;
 
+  /** @throws ApiError if a request of that id is under way */
   constructor(context: ServerContext, id: string, reply: FastifyReply) {
     this.context = context;
     this.id = id;
+    context.active.add(this);
     this.client = new ClientWatch(reply);
+    this.signal = AbortSignal.any([this.client.signal, this.#stopped.signal]);
     this.#watch = context.metrics.watchRequest();
     const { active, metrics } = context;
     whenAborted(this.client.signal, () => {
       const { url = 'unknown' } = reply.request.routeOptions;
       metrics.countHttp(url, reply.request.method, clientClosedRequest, reply.elapsedTime / 1000);
     });
-    active.add(this);
     whenAborted(this.client.over, () => active.delete(this));
+  }
+
+  stop(error: ApiError): void {
+    this.#answer ??= error;
+    this.#stopped.abort();
   }
 
   /** Runs the request to its end, however that comes. */
   async run<T>(answer: () => Promise<T>): Promise<T> {
     try {
       return await answer();
-    } catch (error) {
+    } catch (thrown) {
+      const error = this.#answer ?? thrown;
       // Whatever goes wrong after the client left is no error of the request.
       if (!this.client.signal.aborted) this.#watch.fail(toApiError(error).code);
       throw error;
@@ -62,6 +74,7 @@ export class Ticket {
         this.#watch.step(step, step.index % choicesPerPrompt === 0);
         yield step;
       }
+      if (this.#answer) throw this.#answer;
     } catch (error) {
       this.#watch.fail(toApiError(error).code);
       throw error;
@@ -77,7 +90,7 @@ function whenAborted(signal: AbortSignal, callback: () => void): void {
 /** Refuses requests that cannot run now, or that name another model. */
 export function admit(
   context: ServerContext,
-  request: { readonly model: string; readonly id: string },
+  request: Pick<SamplingFields, 'model' | 'request_id' | 'rid'>,
   reply: FastifyReply,
 ): Ticket {
   checkOpen(context, request.model);
@@ -87,7 +100,9 @@ export function admit(
     throw unavailable('model_loading', `the model is still loading (${phase})`);
   }
   if (state !== 'ready') throw unavailable('engine_dead', 'the engine has stopped');
-  return new Ticket(context, request.id, reply);
+  const id = request.request_id ?? request.rid ?? reply.request.id;
+  reply.header('x-request-id', id);
+  return new Ticket(context, id, reply);
 }
 
 /** Refuses requests while the server shuts down, and those that name another model. */

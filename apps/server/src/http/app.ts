@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { ApiError } from '../errors/index.js';
+import { idPattern } from '../openai/request-id.js';
 import type { ServerContext } from '../server-context.js';
 import { checkAddress } from './access/address-check.js';
 import { allowOrigins } from './access/cross-origin.js';
@@ -21,10 +22,9 @@ import { health } from './routes/health.js';
 import { loads } from './routes/loads.js';
 import { models } from './routes/models.js';
 import { observe } from './routes/observe.js';
+import { operate } from './routes/operate.js';
 import { tokens } from './routes/tokens.js';
 import { closeUnusedConnections } from './unused-connections.js';
-
-const idHeader = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The HTTP side: routes, authentication, error bodies. It knows the engine by the context only. */
 export function makeApp(context: ServerContext): FastifyInstance {
@@ -52,7 +52,7 @@ export function makeApp(context: ServerContext): FastifyInstance {
   // Behind the cross-origin rules, since a browser asks for those without a key.
   app.after(() => {
     addHooks(app, context);
-    const parts = [chatCompletions, completions, tokens, models, health, loads, observe];
+    const parts = [chatCompletions, completions, tokens, models, health, loads, observe, operate];
     for (const part of parts) part(app, context);
   });
   return app;
@@ -118,5 +118,5 @@ function answerMalformed(error: ConnectionError, socket: Socket): void {
 /** A client's own id if it is a sane one, else a new one. */
 function requestId(request: { headers: Record<string, string | string[] | undefined> }): string {
   const given = request.headers['x-request-id'];
-  return typeof given === 'string' && idHeader.test(given) ? given : randomUUID();
+  return typeof given === 'string' && idPattern.test(given) ? given : randomUUID();
 }

@@ -28,6 +28,8 @@ function ofEngine(error: EngineWorkerError): ApiError {
     case 'ENGINE_CAPACITY':
       if (facts['reason'] === 'never') return bad('context_length_exceeded', 'max_tokens');
       return unavailable('overloaded', message, error);
+    case 'PROFILE_STATE':
+      return bad('invalid_state');
     case 'ENGINE_CLOSED':
       return unavailable('engine_dead', message, error);
     case 'CHAT_TEMPLATE_INPUT':

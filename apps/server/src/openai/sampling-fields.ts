@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { idPattern, idRule } from './request-id.js';
 
 const stopText = z.string().min(1, 'expected at least one character').max(256);
+
+const requestId = z.string().regex(idPattern, `expected ${idRule}`).nullish();
 
 /** Fields that chat and text completions share; names and ranges are OpenAI's, extensions are vLLM's. */
 export const samplingFields = {
@@ -28,6 +31,8 @@ export const samplingFields = {
     .nullish(),
   return_tokens_as_token_ids: z.boolean().nullish(),
   cache_salt: z.string().min(1, 'expected at least one character').max(256).nullish(),
+  request_id: requestId,
+  rid: requestId,
   timings_per_token: z.boolean().nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),

@@ -10,6 +10,8 @@ import type {
   EngineInfo,
   EngineWorkerOptions,
   FromEngine,
+  ProfileOptions,
+  ProfileResult,
   ToEngine,
   WireError,
   WireEvent,
@@ -122,6 +124,14 @@ export class EngineClient implements EngineLink {
     return this.#ask<number>((id) => ({ type: 'flush', id }));
   }
 
+  async startProfile(options: ProfileOptions): Promise<void> {
+    await this.#ask<undefined>((id) => ({ type: 'start-profile', id, options }));
+  }
+
+  stopProfile(): Promise<ProfileResult> {
+    return this.#ask<ProfileResult>((id) => ({ type: 'stop-profile', id }));
+  }
+
   /** Asks the worker to end; one that does not within ten seconds is ended. */
   async close(): Promise<void> {
     if (this.#state === 'closed') return;
@@ -197,6 +207,13 @@ export class EngineClient implements EngineLink {
         return;
       case 'warning':
         this.#reports.onWarning(new EngineWorkerError(message.error));
+        return;
+      case 'answered':
+        this.#answer(message.id, message.value);
+        return;
+      case 'unanswered':
+        this.#questions.get(message.id)?.reject(new EngineWorkerError(message.error));
+        this.#questions.delete(message.id);
         return;
       case 'closed':
         return;

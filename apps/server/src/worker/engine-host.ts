@@ -7,6 +7,7 @@ import type { EngineInfo, EngineWorkerOptions } from './messages.js';
 /** An engine on its model, on its runtime. */
 export interface HostedEngine {
   readonly engine: Engine;
+  readonly runtime: Runtime;
   readonly info: EngineInfo;
   close(): Promise<void>;
 }
@@ -47,6 +48,7 @@ export async function startEngine(
   });
   return {
     engine,
+    runtime,
     info: infoOf(engine, model, { device, runtime: runtime.describe() }),
     close: async () => {
       await engine.close();

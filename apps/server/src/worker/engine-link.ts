@@ -1,6 +1,12 @@
 import type { EngineStats } from '@altstream/engine';
 import type { EngineActivity } from './engine-activity.js';
-import type { EngineInfo, WireEvent, WireParameters } from './messages.js';
+import type {
+  EngineInfo,
+  ProfileOptions,
+  ProfileResult,
+  WireEvent,
+  WireParameters,
+} from './messages.js';
 
 /** Where the engine stands. */
 export type EngineState = 'loading' | 'ready' | 'failed' | 'closed';
@@ -39,6 +45,10 @@ export interface EngineLink {
   describe(): Promise<Record<string, unknown>>;
   /** Forgets the pages of the prefix cache that no request holds; resolves to how many those were. */
   flushPrefixCache(): Promise<number>;
+  /** Begins to record what the device does. */
+  startProfile(options: ProfileOptions): Promise<void>;
+  /** Ends the recording and writes it. */
+  stopProfile(): Promise<ProfileResult>;
   /** Ends all requests and the engine. */
   close(): Promise<void>;
 }

@@ -12,6 +12,7 @@ import {
   toWireError,
   type WireEvent,
 } from './messages.js';
+import { Profiler } from './profiler.js';
 
 if (!parentPort) throw new Error('engine-worker runs as a worker thread only');
 const port = parentPort;
@@ -21,15 +22,16 @@ const batch = new EventBatch((events) => post({ type: 'events', events }));
 const submissions = new Map<number, Submission>();
 
 try {
-  const { engine, info, close } = await startEngine(options, {
+  const { engine, runtime, info, close } = await startEngine(options, {
     onProgress: (progress) => post({ type: 'progress', ...progress }),
     onFault: (error) => post({ type: 'failed', error: toWireError(error) }),
     onWarning: (error) => post({ type: 'warning', error: toWireError(error) }),
   });
   keepBeating(engine, new Heartbeat(options.heartbeat));
+  const profiler = new Profiler(runtime, engine);
   port.on('message', (message: ToEngine) => {
     if (message.type === 'close') void end(close);
-    else handle(engine, message);
+    else handle(message, { engine, profiler });
   });
   post({ type: 'ready', info });
 } catch (error) {
@@ -50,7 +52,10 @@ function keepBeating(engine: Engine, heartbeat: Heartbeat): void {
   setInterval(beat, 500).unref();
 }
 
-function handle(engine: Engine, message: Exclude<ToEngine, { type: 'close' }>): void {
+function handle(
+  message: Exclude<ToEngine, { type: 'close' }>,
+  { engine, profiler }: { engine: Engine; profiler: Profiler },
+): void {
   switch (message.type) {
     case 'submit':
       submit(engine, message);
@@ -64,9 +69,23 @@ function handle(engine: Engine, message: Exclude<ToEngine, { type: 'close' }>): 
     case 'flush':
       post({ type: 'flushed', id: message.id, pages: engine.flushPrefixCache() });
       return;
+    case 'start-profile':
+      answer(message.id, () => profiler.start(message.options));
+      return;
+    case 'stop-profile':
+      answer(message.id, () => profiler.stop());
+      return;
     case 'describe':
       post({ type: 'described', id: message.id, report: engine.describe() });
       return;
+  }
+}
+
+function answer(id: number, ask: () => unknown): void {
+  try {
+    post({ type: 'answered', id, value: ask() });
+  } catch (error) {
+    post({ type: 'unanswered', id, error: toWireError(error) });
   }
 }
 

@@ -70,6 +70,23 @@ export interface EngineInfo {
   readonly report: Record<string, unknown>;
 }
 
+/** A profile to record. */
+export interface ProfileOptions {
+  /** Path of the file, which must not exist. */
+  readonly file: string;
+  /** Ends by itself after so many steps, or a few more. */
+  readonly steps?: number;
+}
+
+/** A profile that was written. */
+export interface ProfileResult {
+  readonly file: string;
+  /** Steps that were made meanwhile. */
+  readonly steps: number;
+  /** Operations in the file. */
+  readonly spans: number;
+}
+
 /** Main thread → engine worker. */
 export type ToEngine =
   | {
@@ -80,6 +97,8 @@ export type ToEngine =
     }
   | { readonly type: 'abort'; readonly id: number }
   | { readonly type: 'stats'; readonly id: number }
+  | { readonly type: 'start-profile'; readonly id: number; readonly options: ProfileOptions }
+  | { readonly type: 'stop-profile'; readonly id: number }
   | { readonly type: 'describe'; readonly id: number }
   | { readonly type: 'flush'; readonly id: number }
   | { readonly type: 'close' };
@@ -106,6 +125,8 @@ export type FromEngine =
   | { readonly type: 'stats'; readonly id: number; readonly stats: EngineStats }
   | { readonly type: 'described'; readonly id: number; readonly report: Record<string, unknown> }
   | { readonly type: 'flushed'; readonly id: number; readonly pages: number }
+  | { readonly type: 'answered'; readonly id: number; readonly value: unknown }
+  | { readonly type: 'unanswered'; readonly id: number; readonly error: WireError }
   | { readonly type: 'closed' };
 
 /** Makes an error plain. */

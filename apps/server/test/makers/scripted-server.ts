@@ -9,13 +9,20 @@ import {
 import type { FastifyInstance } from 'fastify';
 import OpenAI from 'openai';
 import pino from 'pino';
+import { LiveRequests } from '../../src/generation/live-requests.js';
 import { makeApp } from '../../src/http/app.js';
 import { ServerMetrics } from '../../src/metrics/server-metrics.js';
 import type { ServerContext } from '../../src/server-context.js';
 import { EngineActivity } from '../../src/worker/engine-activity.js';
 import type { EngineLink, EngineRequest } from '../../src/worker/engine-link.js';
 import { EngineWorkerError } from '../../src/worker/engine-worker-error.js';
-import type { WireError, WireEvent, WireParameters } from '../../src/worker/messages.js';
+import type {
+  ProfileOptions,
+  ProfileResult,
+  WireError,
+  WireEvent,
+  WireParameters,
+} from '../../src/worker/messages.js';
 import type { TextLink } from '../../src/worker/text-client.js';
 import type { TextJob, TextResult } from '../../src/worker/text-messages.js';
 
@@ -50,6 +57,7 @@ export class ScriptedEngine implements EngineLink {
   readonly activity = new EngineActivity();
   heartbeatAge = 0;
   readonly received: Received[] = [];
+  readonly profiles: ProfileOptions[] = [];
   /** One script for each request, in order; the last one stays. */
   scripts: Script[] = [{ text: 'Hello' }];
 
@@ -95,7 +103,15 @@ export class ScriptedEngine implements EngineLink {
   }
 
   async flushPrefixCache(): Promise<number> {
-    return 0;
+    return 7;
+  }
+
+  async startProfile(options: ProfileOptions): Promise<void> {
+    this.profiles.push(options);
+  }
+
+  async stopProfile(): Promise<ProfileResult> {
+    return { file: this.profiles.at(-1)?.file ?? '', steps: 0, spans: 0 };
   }
 
   async close(): Promise<void> {
@@ -184,6 +200,7 @@ export async function startScripted(
       adminApiKeys: [],
       allowedHosts: undefined,
       allowedOrigins: [],
+      profileDirectory: undefined,
       isExposed: false,
       watchdogSeconds: 300,
       modelPath: undefined,
@@ -203,7 +220,7 @@ export async function startScripted(
     logger: pino({ level: 'info' }, { write: (line) => log.push(JSON.parse(line)) }),
     fingerprint: 'fp_test',
     startedSeconds: 0,
-    active: new Set(),
+    active: new LiveRequests(),
     info: {
       vocabSize: 600,
       maxModelLength: 100_000,

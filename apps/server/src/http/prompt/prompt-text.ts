@@ -4,7 +4,7 @@ import type { TextResult } from '../../worker/text-messages.js';
 import type { Ticket } from '../admission.js';
 
 /** Who wants a prompt, and until when. */
-export type PromptAsker = Pick<Ticket, 'context' | 'client'>;
+export type PromptAsker = Pick<Ticket, 'context' | 'signal'>;
 
 /** Renders a chat and tokenizes it; refuses one whose texts cannot fit before it is rendered. */
 export function tokenizeChat(input: RenderInput, asker: PromptAsker): Promise<TextResult> {
@@ -26,12 +26,12 @@ export function tokenizeText(text: string, asker: PromptAsker): Promise<TextResu
 async function tokenize(
   job: { kind: 'chat' | 'render'; input: RenderInput } | { kind: 'text'; text: string },
   { bytes, param }: { bytes: number; param: 'messages' | 'prompt' },
-  { context, client }: PromptAsker,
+  { context, signal }: PromptAsker,
 ): Promise<TextResult> {
   const { maxModelLength = Number.POSITIVE_INFINITY } = context.info ?? {};
   const room = byteRoomOf(context.tokenizer.bytes, maxModelLength);
   checkBytes(bytes, room, param);
-  const result = await context.text.run({ ...job, mostBytes: room.mostBytes }, client.signal);
+  const result = await context.text.run({ ...job, mostBytes: room.mostBytes }, signal);
   if ('ids' in result) return result;
   checkBytes(result.tooLongBytes, room, param);
   throw new Error(`a prompt of ${result.tooLongBytes} bytes was refused, though it may fit`);

@@ -31,7 +31,7 @@ interface ChatRun {
 export function chatCompletions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/chat/completions', async (incoming, reply) => {
     const request = parseChatRequest(incoming.body);
-    const ticket = admit(context, { model: request.model, id: incoming.id }, reply);
+    const ticket = admit(context, request, reply);
     return ticket.run(async () => {
       const run = await start(request, ticket, reply);
       return request.stream ? stream(run, reply, ticket) : whole(run, ticket);
@@ -91,7 +91,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
       },
     },
     parsers,
-    steps: ticket.observe(await generate(choices, context, ticket.client.signal), count),
+    steps: ticket.observe(await generate(choices, context, ticket.signal), count),
   };
 }
 

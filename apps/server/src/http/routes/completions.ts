@@ -42,7 +42,7 @@ interface CompletionRun {
 export function completions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/completions', async (incoming, reply) => {
     const request = parseCompletionRequest(incoming.body);
-    const ticket = admit(context, { model: request.model, id: incoming.id }, reply);
+    const ticket = admit(context, request, reply);
     return ticket.run(async () => {
       const run = await start(request, ticket, reply);
       return request.stream ? stream(run, reply, ticket) : whole(run, ticket);
@@ -92,10 +92,7 @@ async function start(
     head: headOf(context, `cmpl-${ticket.id}`),
     choices: perChoice.map(({ prompt }, index) => new CompletionChoice(index, prompt, shape)),
     choicesPerPrompt,
-    steps: ticket.observe(
-      await generate(requests, context, ticket.client.signal),
-      choicesPerPrompt,
-    ),
+    steps: ticket.observe(await generate(requests, context, ticket.signal), choicesPerPrompt),
   };
 }
 

@@ -16,7 +16,7 @@ import { type PromptAsker, renderChat, tokenizeChat, tokenizeText } from '../pro
 export function tokens(app: FastifyInstance, context: ServerContext): void {
   const asker = (model: string | null | undefined, reply: FastifyReply): PromptAsker => {
     checkOpen(context, model ?? undefined);
-    return { context, client: new ClientWatch(reply) };
+    return { context, signal: new ClientWatch(reply).signal };
   };
   for (const prefix of ['', '/v1']) {
     app.post(`${prefix}/tokenize`, async ({ body }, reply) => {

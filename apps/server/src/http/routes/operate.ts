@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify';
+import { ApiError } from '../../errors/index.js';
+import { parseAbortRequest, parseProfileRequest } from '../../openai/admin-requests.js';
+import type { ServerContext } from '../../server-context.js';
+import { profileFile } from '../profile-file.js';
+
+const admin = { config: { access: 'admin' } } as const;
+
+/** Routes of the operator: ending requests, emptying the prefix cache, profiles. */
+export function operate(app: FastifyInstance, context: ServerContext): void {
+  app.post('/abort_request', admin, async ({ body }) => {
+    const { id } = parseAbortRequest(body);
+    const ended = id === undefined ? context.active.list() : [liveOf(id, context)];
+    for (const request of ended) request.stop(abortedByOperator());
+    return { aborted: ended.map((request) => request.id) };
+  });
+  for (const path of ['/flush_cache', '/reset_prefix_cache']) {
+    app.post(path, admin, async () => ({ evicted_pages: await context.engine.flushPrefixCache() }));
+  }
+  app.post('/start_profile', admin, async ({ body }) => {
+    const { num_steps: steps, output_dir: folder } = parseProfileRequest(body);
+    const file = await profileFile(context.settings.profileDirectory, folder ?? undefined);
+    await context.engine.startProfile({ file, ...(steps == null ? {} : { steps }) });
+    return { file };
+  });
+  app.post('/stop_profile', admin, async () => context.engine.stopProfile());
+}
+
+function liveOf(id: string, { active }: ServerContext) {
+  const request = active.get(id);
+  if (request) return request;
+  const message = `no request with the id ${JSON.stringify(id.slice(0, 128))} is under way`;
+  throw new ApiError({ status: 404, code: 'request_not_found', message });
+}
+
+/** Sending it again would not be what the operator wants. */
+function abortedByOperator(): ApiError {
+  const headers = { 'x-should-retry': 'false' };
+  const message = 'the operator of the server ended this request';
+  return new ApiError({ status: 503, code: 'request_aborted', message, headers });
+}
