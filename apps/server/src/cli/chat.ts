@@ -15,7 +15,7 @@ import { demoModelFolder } from '../demo-model.js';
 import { ClientError, ExitError, exitCodes } from '../errors/index.js';
 import { addClientFlags, type ClientFlags } from './client-flags.js';
 import { interruptedExitCode, orExit } from './or-exit.js';
-import { makeBar } from './progress.js';
+import { makeBars } from './progress.js';
 
 interface ChatFlags extends ClientFlags {
   readonly message?: string;
@@ -140,14 +140,18 @@ function demoFolderOr(unreachable: ClientError): string {
 async function loadHere(folder: string): Promise<ChatServer> {
   process.stderr.write(`Loading ${folder}\n`);
   const started = performance.now();
-  const bar = process.stderr.isTTY ? makeBar() : undefined;
+  const bars = process.stderr.isTTY ? makeBars() : undefined;
   const local = await startLocalServer(folder, {
-    onProgress: (progress) => bar?.update(progress),
+    onProgress: (progress) => bars?.update(progress),
     onEngineFailure: (error) => {
       process.stderr.write(`altstream: the engine died: ${error.message}\n`);
       process.exit(exitCodes.engine);
     },
-  }).finally(() => bar?.stop());
+  }).catch((error: unknown) => {
+    bars?.stop();
+    throw error;
+  });
+  bars?.stop(true);
   const seconds = ((performance.now() - started) / 1000).toFixed(2);
   process.stderr.write(`Ready after ${seconds} s\n`);
   return { address: { baseUrl: local.baseUrl, apiKey: undefined }, close: () => local.close() };

@@ -8,6 +8,7 @@ import { addServeFlags, type ServeFlags } from '../config/serve-flags.js';
 import { exitCodes } from '../errors/index.js';
 import { type RunningServer, serve } from '../serve.js';
 import type { EngineInfo } from '../worker/messages.js';
+import { banner, meansNothing } from './banner.js';
 import { orExit } from './or-exit.js';
 import { makeProgress } from './progress.js';
 
@@ -45,11 +46,15 @@ async function run(flags: ServeFlags): Promise<void> {
   logger.info({ url: server.url }, 'listening; the model is loading');
   if (flags.model === undefined) logger.info('no model was named: this is the demo model');
   closeGracefully({ server, engine, flags, logger });
-  const info = await server.ready().finally(progress.stop);
+  const info = await server.ready().catch((error: unknown) => {
+    progress.stop();
+    throw error;
+  });
+  progress.stop(true);
   // Counted from the start of the process, so nothing that comes before this file is left out.
   const readyMs = Math.round(performance.now());
   report(info, readyMs, logger);
-  print(banner(server, { ...info, readyMs }, flags));
+  print(banner(server, { ...info, readyMs }, { isOpen: !flags.apiKey?.length }));
 }
 
 /** A dead engine does not come back; a supervisor starts a new process by the exit code. */
@@ -122,43 +127,4 @@ function report({ report: parts, ...limits }: EngineInfo, readyMs: number, logge
 function droppedGraphs(report: EngineInfo['report']): readonly { rows: number; reason: string }[] {
   const engine = report['engine'] as { decode?: { dropped?: { rows: number; reason: string }[] } };
   return engine?.decode?.dropped ?? [];
-}
-
-/** Why answers mean nothing; undefined when they are the checkpoint's. */
-function meansNothing(report: EngineInfo['report']): string | undefined {
-  const { outputs } = report['model'] as { outputs?: string };
-  return outputs?.startsWith('mean nothing') ? outputs : undefined;
-}
-
-function banner(
-  server: RunningServer,
-  info: EngineInfo & { readonly readyMs: number },
-  flags: ServeFlags,
-): string {
-  const { url, modelName: model } = server;
-  const isOpen = !flags.apiKey?.length;
-  const nothing = meansNothing(info.report);
-  const body = JSON.stringify({
-    model,
-    messages: [{ role: 'user', content: 'Hello' }],
-    max_tokens: 100,
-  });
-  const key = isOpen ? '' : ` -H 'authorization: Bearer KEY'`;
-  const tokens = info.pages * info.pageTokens;
-  const full = Math.floor(info.pages / Math.ceil(info.maxModelLength / info.pageTokens));
-  return [
-    '',
-    `  Altstream serves ${model} at ${url}/v1`,
-    '',
-    ...(nothing ? [`  ANSWERS ${nothing.toUpperCase()}`, ''] : []),
-    `  ready       ${(info.readyMs / 1000).toFixed(2)} s after the start of the process`,
-    `  context     ${info.maxModelLength} tokens`,
-    `  KV cache    ${tokens} tokens in ${info.pages} pages of ${info.pageTokens}`,
-    `  sequences   ${info.maxSequences} at once (${Math.min(full, info.maxSequences)} at full length), ${info.maxWaiting} waiting`,
-    `  API key     ${isOpen ? 'none: everyone who reaches the port may use the model' : 'required'}`,
-    '',
-    `  curl ${url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`,
-    '',
-    '',
-  ].join('\n');
 }
