@@ -2,7 +2,7 @@
 #
 # The one function that every kernel package calls. It builds, into CMAKE_LIBRARY_OUTPUT_DIRECTORY:
 #   lib<name>_cpu.so      from native/cpu/*.cpp
-#   <name>.<op>.fatbin    one per native/cuda/*.cu, where an nvcc is found that runs
+#   <name>.<op>.fatbin    one per native/cuda/*.cu or native/cuda/*/*.cu, where an nvcc is found that runs
 #   manifest.json         layouts of the parameter structs in native/include/<name>/*.h
 #
 # Sources whose name ends in _avx2, _avx512 or _amx get the flags of that instruction set. On x86
@@ -32,7 +32,7 @@ function(add_kernel_package name)
   set(out ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
   file(GLOB headers CONFIGURE_DEPENDS ${headers_dir}/*.h)
   file(GLOB cpu_sources CONFIGURE_DEPENDS native/cpu/*.cpp)
-  file(GLOB cuda_sources CONFIGURE_DEPENDS native/cuda/*.cu)
+  file(GLOB cuda_sources CONFIGURE_DEPENDS native/cuda/*.cu native/cuda/*/*.cu)
   if(NOT headers)
     message(FATAL_ERROR "${name}: no parameter headers in ${headers_dir}")
   endif()

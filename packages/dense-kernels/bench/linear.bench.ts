@@ -5,7 +5,7 @@ import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
 import { download, f32ToBf16, seededRandom, upload } from '@altstream/cuda-runtime/testing';
 import { linear, loadDenseKernels } from '../src/index.js';
-import type { LinearWeightKind } from '../src/linear-weight.js';
+import type { LinearWeightKind } from '../src/linear.weight.js';
 import { roundTo } from '../test/makers/round-to.js';
 import { linearInside, roundingOf } from '../test/makers/tolerance.js';
 import { referenceDequantize } from '../test/reference/dequantize-mxfp8.js';

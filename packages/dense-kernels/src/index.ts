@@ -1,5 +1,11 @@
 export type { OperationOptions } from '@altstream/cuda-runtime';
 export { type AddInput, type AddOptions, add } from './add.js';
+export {
+  type AdjustLogitsInput,
+  adjustLogits,
+  type RestoreLogitsInput,
+  restoreLogits,
+} from './adjust-logits.js';
 export { type DequantizeMxfp8Options, dequantizeMxfp8 } from './dequantize-mxfp8.js';
 export { type EmbeddingInput, type EmbeddingOptions, embedding } from './embedding.js';
 export type { EmbeddingDType } from './embedding.plan.js';
@@ -20,7 +26,7 @@ export {
   type LinearWeightFacts,
   type LinearWeightKind,
   mxfp8BlockSize,
-} from './linear-weight.js';
+} from './linear.weight.js';
 export { loadDenseKernels } from './module.js';
 export {
   type PackMxfp8ScalesOptions,

@@ -1,5 +1,5 @@
 import type { LaunchConfig } from '@altstream/cuda-runtime';
-import type { LinearWeightKind } from './linear-weight.js';
+import type { LinearWeightKind } from './linear.weight.js';
 
 /** What the plan depends on. */
 export interface LinearShape {

@@ -8,7 +8,7 @@ import {
 import { checksOf } from './checks.js';
 import { DTypeError } from './errors/index.js';
 import { planLinear } from './linear.plan.js';
-import { checkLinearWeight, type LinearWeight } from './linear-weight.js';
+import { checkLinearWeight, type LinearWeight } from './linear.weight.js';
 import { denseKernel } from './module.js';
 import { outputTensor } from './output.js';
 

@@ -1,7 +1,7 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
-import { mxfp8BlockSize } from './linear-weight.js';
+import { mxfp8BlockSize } from './linear.weight.js';
 import { denseKernel } from './module.js';
 import { outputTensor } from './output.js';
 import { planQuantizeMxfp8 } from './quantize-mxfp8.plan.js';

@@ -96,7 +96,7 @@ test('refuses wrong arguments by name', async () => {
 });
 
 // Known-answer vectors of Random123 (kat_vectors, philox4x32 10). The native generator is held to
-// the same three at compile time, in native/include/dense_kernels/philox.h.
+// the same three at compile time, in native/include/dense_kernels/random/philox.h.
 const vectors = [
   {
     counter: '00000000 00000000 00000000 00000000',

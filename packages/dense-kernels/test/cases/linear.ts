@@ -1,5 +1,5 @@
 import { bf16ToF32, e4m3ToF32, f32ToBf16, seededRandom } from '@altstream/cuda-runtime/testing';
-import type { LinearWeightKind } from '../../src/linear-weight.js';
+import type { LinearWeightKind } from '../../src/linear.weight.js';
 import { decodeE8m0 } from '../reference/quantize-mxfp8.js';
 
 /** A product to compute. */

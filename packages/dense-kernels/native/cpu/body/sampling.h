@@ -8,7 +8,7 @@
 
 #include "candidates.h"
 #include "cuda_runtime/abi.h"
-#include "dense_kernels/philox.h"
+#include "dense_kernels/random/philox.h"
 #include "dense_kernels/sampling.h"
 #include "log_softmax.h"
 

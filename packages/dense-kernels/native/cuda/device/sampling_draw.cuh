@@ -3,7 +3,7 @@
 #ifndef DENSE_KERNELS_CUDA_SAMPLING_DRAW_CUH
 #define DENSE_KERNELS_CUDA_SAMPLING_DRAW_CUH
 
-#include "dense_kernels/philox.h"
+#include "dense_kernels/random/philox.h"
 #include "sampling_cut.cuh"
 
 namespace dense_kernels::cuda {

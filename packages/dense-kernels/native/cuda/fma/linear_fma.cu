@@ -4,7 +4,7 @@
 // weights of a router, linear_fma_tile.cu many tokens.
 #include "dense_kernels/linear.h"
 #include "dense_kernels/cuda/pdl.cuh"
-#include "device/linear_slices.cuh"
+#include "../device/linear_slices.cuh"
 
 namespace dense_kernels::cuda {
 namespace {

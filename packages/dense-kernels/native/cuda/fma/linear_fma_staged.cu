@@ -8,7 +8,7 @@
 #include "dense_kernels/cuda/mma.cuh"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/linear.h"
-#include "device/linear_slices.cuh"
+#include "../device/linear_slices.cuh"
 
 namespace dense_kernels::cuda {
 namespace {

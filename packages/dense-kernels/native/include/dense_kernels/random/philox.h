@@ -1,7 +1,7 @@
 /* Philox4x32-10, the counter-based generator of Salmon et al., "Parallel random numbers: as easy
  * as 1, 2, 3" (2011). Constants and rounds are theirs; the vectors below are of Random123. */
-#ifndef DENSE_KERNELS_PHILOX_H
-#define DENSE_KERNELS_PHILOX_H
+#ifndef DENSE_KERNELS_RANDOM_PHILOX_H
+#define DENSE_KERNELS_RANDOM_PHILOX_H
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 // registers. Sums in the order of linear_fma.cu. Bound by arithmetic.
 #include "dense_kernels/linear.h"
 #include "dense_kernels/cuda/pdl.cuh"
-#include "device/linear_slices.cuh"
+#include "../device/linear_slices.cuh"
 
 namespace dense_kernels::cuda {
 namespace {
