@@ -34,7 +34,7 @@ export interface AdjustLogitsInput {
 export interface RestoreLogitsInput extends AdjustLogitsInput {
   /** i32 `[rows]`; an id outside the vocabulary is not counted. */
   readonly ids: Tensor;
-  /** f32 `[rows]`: gets log-softmax of the raw logits at the id, in changed rows only. */
+  /** f32 `[rows]`: gets log-softmax of the raw logits at the id, in changed rows; a NaN stays. */
   readonly logprobs?: Tensor | undefined;
 }
 

@@ -1,4 +1,5 @@
 import { ParameterError } from './errors/index.js';
+import { mostStopTokenIds } from './generation-parameters.js';
 import type { CacheDemand, CacheSize } from './memory/cache-size.js';
 import type { CausalModel } from './model.js';
 import type { TokenBytes } from './stop-condition.js';
@@ -39,6 +40,8 @@ export interface EngineOptions {
   readonly now?: () => number;
   /** Rows of the decode graphs; default 1, 2, 4, 8, 16 … up to `maxSequences`. Empty = no graphs. */
   readonly graphSizes?: readonly number[];
+  /** Most ids that a request may give a bias; default 1024. Each takes 12 bytes a sequence. */
+  readonly maxLogitBias?: number;
   /** Bytes of each token id; needed for stop strings. */
   readonly tokenBytes?: TokenBytes;
   /** Share pages between requests that begin with the same tokens; default true. */
@@ -64,6 +67,8 @@ export type SettledOptions = Readonly<
   readonly onFault: ((error: Error) => void) | undefined;
   readonly onLedgerError: ((error: Error) => void) | undefined;
   readonly onTrace: ((line: string) => void) | undefined;
+  /** Most biases and stop tokens of a sequence. */
+  readonly maxEntries: number;
   /** Pages that are known, or the share of memory to measure by. */
   readonly cache: CacheSize | { readonly fraction: number };
   readonly demand: CacheDemand;
@@ -81,6 +86,7 @@ export function settleOptions(given: EngineOptions): SettledOptions {
     const expected = `at most the model's ${model.maxPositions} positions`;
     throw new ParameterError({ parameter: 'maxModelLength', expected, received: maxModelLength });
   }
+  const maxLogitBias = positive('maxLogitBias', given.maxLogitBias ?? 1024);
   const graphSizes = given.graphSizes ?? defaultGraphSizes(maxSequences);
   const largest = Math.max(0, ...graphSizes);
   if (graphSizes.length > 0 && largest < maxSequences) {
@@ -104,6 +110,8 @@ export function settleOptions(given: EngineOptions): SettledOptions {
     onTrace: given.onTrace,
     now: given.now ?? (() => performance.now()),
     graphSizes: graphSizes.map((size) => positive('graphSizes', size)),
+    maxLogitBias,
+    maxEntries: maxLogitBias + mostStopTokenIds,
     tokenBytes: given.tokenBytes,
     prefixCaching: given.prefixCaching ?? true,
     checkLedger: given.checkLedger ?? false,

@@ -95,7 +95,8 @@ export class Engine {
       onError: options.onLedgerError,
       now: () => performance.now(),
     });
-    const parts = { model, cache: this.#cache, stream, maxPages };
+    const { maxEntries } = options;
+    const parts = { model, cache: this.#cache, stream, maxPages, maxEntries };
     this.#decode = new GraphRunner({
       ...parts,
       buckets: options.graphSizes,
@@ -166,7 +167,8 @@ export class Engine {
     emit: (event: GenerationEvent) => void,
   ): Submission {
     if (this.#isClosed) throw new ClosedError(this.#fault);
-    const settled = settleParameters(parameters);
+    const { maxLogitBias, model } = this.#options;
+    const settled = settleParameters(parameters, { maxLogitBias, vocabSize: model.vocabSize });
     const ids = checkPrompt(prompt, this.#options);
     const room = this.#options.maxModelLength - ids.length;
     const maxTokens = Math.min(settled.maxTokens ?? room, room);

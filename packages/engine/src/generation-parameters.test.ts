@@ -12,6 +12,10 @@ describe('generation parameters', () => {
       topK: 0,
       topP: 1,
       minP: 0,
+      frequencyPenalty: 0,
+      presencePenalty: 0,
+      repetitionPenalty: 1,
+      logitBias: new Map(),
       stopTokenIds: new Set(),
       stopStrings: [],
       minTokens: 0,
@@ -46,10 +50,22 @@ describe('generation parameters', () => {
     ['promptLogprobs', -1],
     ['seed', 0.5],
     ['stopStrings', ['']],
+    ['frequencyPenalty', 2.1],
+    ['presencePenalty', -2.1],
+    ['repetitionPenalty', 0],
+    ['repetitionPenalty', 2.1],
+    ['repetitionPenalty', Number.NaN],
+    ['logitBias', new Map([[1, 101]])],
+    ['logitBias', new Map([[-1, 0]])],
+    ['logitBias', new Map([[1, Number.NaN]])],
+    ['logitBias', new Map([[32, 1]])],
+    ['logitBias', new Map(Array.from({ length: 9 }, (_, id) => [id, 1]))],
+    ['stopTokenIds', Array.from({ length: 257 }, (_, id) => id)],
   ];
   it.each(wrong)('refuses %s = %s and names it', (name, value) => {
     const given = { [name]: value } as GenerationParameters;
-    expect(() => settleParameters(given)).toThrow(ParameterError);
-    expect(() => settleParameters(given)).toThrow(new RegExp(`\`${name}\` is`));
+    const limits = { vocabSize: 32, maxLogitBias: 8 };
+    expect(() => settleParameters(given, limits)).toThrow(ParameterError);
+    expect(() => settleParameters(given, limits)).toThrow(new RegExp(`\`${name}\` is`));
   });
 });

@@ -12,13 +12,21 @@ export interface GenerationParameters {
   readonly topP?: number;
   /** Drop tokens below this share of the best one's probability, in [0, 1]; default 0. */
   readonly minP?: number;
+  /** Taken off a token's logit for each time it was generated, −2 to 2; default 0. */
+  readonly frequencyPenalty?: number;
+  /** Taken off a token's logit if it was generated, −2 to 2; default 0. */
+  readonly presencePenalty?: number;
+  /** Divides positive and multiplies negative logits of tokens of prompt and answer, in (0, 2]; default 1. */
+  readonly repetitionPenalty?: number;
+  /** Added to the logits of token ids, after penalties, −100 to 100; default none. */
+  readonly logitBias?: ReadonlyMap<number, number>;
   /** Seed of the request's own random numbers; default: drawn at random. */
   readonly seed?: bigint | number;
-  /** Ids that end the sequence; they are reported, not delivered. Default none. */
+  /** Ids that end the sequence, at most 256; they are reported, not delivered. Default none. */
   readonly stopTokenIds?: readonly number[];
   /** Texts that end the sequence; needs the engine option `tokenBytes`. Default none. */
   readonly stopStrings?: readonly string[];
-  /** Tokens before which no stop applies; default 0. */
+  /** Tokens before which no stop token is drawn and no stop string applies; default 0. */
   readonly minTokens?: number;
   /** Go on after stop tokens; default false. */
   readonly ignoreEos?: boolean;
@@ -45,6 +53,10 @@ export interface SettledParameters {
   readonly topK: number;
   readonly topP: number;
   readonly minP: number;
+  readonly frequencyPenalty: number;
+  readonly presencePenalty: number;
+  readonly repetitionPenalty: number;
+  readonly logitBias: ReadonlyMap<number, number>;
   readonly seed: bigint;
   readonly stopTokenIds: ReadonlySet<number>;
   readonly stopStrings: readonly string[];
@@ -57,20 +69,40 @@ export interface SettledParameters {
   readonly timeoutMs: number | undefined;
 }
 
+/** Stop tokens of a request. */
+export const mostStopTokenIds = 256;
 const mostLogprobs = 20;
 /** A year. */
 const mostMs = 366 * 24 * 3600 * 1000;
 
+/** What the engine's model and options allow. */
+export interface ParameterLimits {
+  readonly vocabSize: number;
+  readonly maxLogitBias: number;
+}
+
 /** Fills in defaults and refuses what is out of range, naming the parameter. */
-export function settleParameters(given: GenerationParameters): SettledParameters {
+export function settleParameters(
+  given: GenerationParameters,
+  limits: ParameterLimits = { vocabSize: 2 ** 31 - 1, maxLogitBias: 1024 },
+): SettledParameters {
   return {
     maxTokens: given.maxTokens === undefined ? undefined : integer('maxTokens', given.maxTokens, 1),
     temperature: number('temperature', given.temperature ?? 1, 0, 100),
     topK: integer('topK', given.topK ?? 0, 0),
     topP: number('topP', given.topP ?? 1, Number.MIN_VALUE, 1),
     minP: number('minP', given.minP ?? 0, 0, 1),
+    frequencyPenalty: number('frequencyPenalty', given.frequencyPenalty ?? 0, -2, 2),
+    presencePenalty: number('presencePenalty', given.presencePenalty ?? 0, -2, 2),
+    repetitionPenalty: number(
+      'repetitionPenalty',
+      given.repetitionPenalty ?? 1,
+      Number.MIN_VALUE,
+      2,
+    ),
+    logitBias: biasOf(given.logitBias ?? new Map(), limits),
     seed: seedOf(given.seed),
-    stopTokenIds: new Set(given.ignoreEos ? [] : (given.stopTokenIds ?? [])),
+    stopTokenIds: stopTokensOf(given.ignoreEos ? [] : (given.stopTokenIds ?? [])),
     stopStrings: stopStringsOf(given.stopStrings ?? []),
     minTokens: integer('minTokens', given.minTokens ?? 0, 0),
     logprobs: count('logprobs', given.logprobs),
@@ -97,6 +129,28 @@ function integer(parameter: string, value: number, least: number, most = 2 ** 31
 
 function count(parameter: string, value: number | undefined): number | undefined {
   return value === undefined ? undefined : integer(parameter, value, 0, mostLogprobs);
+}
+
+function biasOf(
+  bias: ReadonlyMap<number, number>,
+  { vocabSize, maxLogitBias }: ParameterLimits,
+): ReadonlyMap<number, number> {
+  if (bias.size > maxLogitBias) {
+    const expected = `at most ${maxLogitBias} ids`;
+    throw new ParameterError({ parameter: 'logitBias', expected, received: bias.size });
+  }
+  for (const [id, value] of bias) {
+    integer('logitBias', id, 0, vocabSize - 1);
+    number('logitBias', value, -100, 100);
+  }
+  return new Map(bias);
+}
+
+function stopTokensOf(ids: readonly number[]): ReadonlySet<number> {
+  const stops = new Set(ids);
+  if (stops.size <= mostStopTokenIds) return stops;
+  const expected = `at most ${mostStopTokenIds} ids`;
+  throw new ParameterError({ parameter: 'stopTokenIds', expected, received: stops.size });
 }
 
 /** A seed is any 64-bit pattern; without one each request gets its own. */

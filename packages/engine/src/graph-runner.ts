@@ -17,6 +17,8 @@ export interface GraphRunnerOptions {
   /** Most rows of a step. */
   readonly maxRows: number;
   readonly maxPages: number;
+  /** Most biases and stop tokens of a sequence. */
+  readonly maxEntries: number;
 }
 
 /** A captured decode step for up to `rows` sequences. */
@@ -55,11 +57,12 @@ export class GraphRunner {
   #fedSteps = 0;
 
   constructor(options: GraphRunnerOptions) {
-    const { model, stream, maxRows } = options;
+    const { model, stream, maxRows: rows, maxEntries: entries } = options;
     this.#options = options;
     this.#block = new DecodeBlock(model.device, options);
     this.#block.prepare(stream);
-    this.#sampler = new Sampler(model.device, maxRows, 'decode');
+    const shape = { rows, vocab: model.vocabSize, entries };
+    this.#sampler = new Sampler(model.device, shape, 'decode');
     this.#workspace = new Workspace(model.device, { label: 'decode' });
   }
 
@@ -176,7 +179,10 @@ export class GraphRunner {
 
   #set(sequences: readonly Sequence[], rows: number): boolean {
     const { stream } = this.#options;
-    this.#sampler.uploadParameters(stream, sequences, rows);
+    const drawn = sequences.map((sequence) => {
+      return { sequence, position: sequence.computedTokens + 1 };
+    });
+    this.#sampler.uploadParameters(stream, drawn, rows);
     return this.#block.set(stream, sequences, rows);
   }
 

@@ -14,6 +14,8 @@ export interface PrefillRunnerOptions {
   readonly maxTokens: number;
   readonly maxSequences: number;
   readonly maxPages: number;
+  /** Most biases and stop tokens of a sequence. */
+  readonly maxEntries: number;
 }
 
 /** A token of a prompt whose log-probability is wanted. */
@@ -30,12 +32,13 @@ export class PrefillRunner {
   readonly #workspace: Workspace;
 
   constructor(options: PrefillRunnerOptions) {
-    const { model, maxTokens, maxSequences, maxPages } = options;
+    const { model, maxTokens, maxSequences, maxPages, maxEntries: entries } = options;
     this.#options = options;
     const rows = maxTokens + maxSequences;
     const capacity = { tokens: maxTokens, sequences: maxSequences, rows, maxPages };
     this.#inputs = new StepInputs(model.device, capacity, 'prefill');
-    this.#sampler = new Sampler(model.device, maxSequences, 'prefill');
+    const shape = { rows: maxSequences, vocab: model.vocabSize, entries };
+    this.#sampler = new Sampler(model.device, shape, 'prefill');
     this.#workspace = new Workspace(model.device, { label: 'prefill' });
   }
 

@@ -2,6 +2,7 @@ import { type Device, type Stream, Tensor, type TensorAllocator } from '@altstre
 import { sample, topLogprobs } from '@altstream/dense-kernels';
 import type { TokenLogprob } from './generation-event.js';
 import type { Sequence } from './sequence.js';
+import { type DrawnRow, LogitChanges, type LogitChangesShape } from './step/logit-changes.js';
 
 /** What sampling a batch of rows enqueued: ids i32 [rows], logprobs f32 [rows]. */
 export interface Sampled {
@@ -37,10 +38,12 @@ export class Sampler {
   readonly #integers: Record<(typeof integerColumns)[number], Int32Array>;
   readonly #seeds: BigInt64Array;
   readonly #tensors: Record<string, Tensor>;
+  readonly #changes: LogitChanges;
   /** Sequences, in order, whose parameters are on the device; only positions change every step. */
   #uploaded = '';
 
-  constructor(device: Device, rows: number, label: string) {
+  constructor(device: Device, shape: LogitChangesShape, label: string) {
+    const { rows } = shape;
     this.#floats = {
       temperature: new Float32Array(rows),
       topP: new Float32Array(rows).fill(1),
@@ -57,21 +60,27 @@ export class Sampler {
       ...integerColumns.map((name) => make(name, 'i32')),
       make('seeds', 'i64'),
     ]);
+    this.#changes = new LogitChanges(device, shape, label);
   }
 
   /** Enqueues the parameters of the sequences, one a row; rows up to `rows` are padding. */
   upload(stream: Stream, sequences: readonly Sequence[], rows: number): void {
     if (rows === 0) return;
-    sequences.forEach(({ prompt, generated }, row) => {
-      this.#integers.positions[row] = prompt.length + generated.length;
+    const drawn = sequences.map((sequence) => {
+      return { sequence, position: sequence.prompt.length + sequence.generated.length };
+    });
+    drawn.forEach(({ position }, row) => {
+      this.#integers.positions[row] = position;
     });
     this.#integers.positions.fill(-1, sequences.length, rows);
     this.#write(stream, 'positions', this.#integers.positions, rows);
-    this.uploadParameters(stream, sequences, rows);
+    this.uploadParameters(stream, drawn, rows);
   }
 
   /** The same without positions: nothing, as long as the sequences stay in their rows. */
-  uploadParameters(stream: Stream, sequences: readonly Sequence[], rows: number): void {
+  uploadParameters(stream: Stream, drawn: readonly DrawnRow[], rows: number): void {
+    this.#changes.uploadCounts(stream, drawn);
+    const sequences = drawn.map(({ sequence }) => sequence);
     const key = `${rows}:${sequences.map(({ id }) => id).join()}`;
     if (key === this.#uploaded) return;
     sequences.forEach((sequence, row) => {
@@ -80,22 +89,28 @@ export class Sampler {
     for (const name of floatColumns) this.#write(stream, name, this.#floats[name], rows);
     this.#write(stream, 'topK', this.#integers.topK, rows);
     this.#write(stream, 'seeds', this.#seeds, rows);
+    this.#changes.uploadParameters(stream, sequences, rows);
     this.#uploaded = key;
   }
 
   /** Makes the next upload write every column anew. */
   forget(): void {
     this.#uploaded = '';
+    this.#changes.forget();
   }
 
-  /** Enqueues the choice of one token a row of `logits` f32 [rows, vocab]; may be captured. */
-  sample(logits: Tensor, { positions, ...options }: SamplerOptions): Sampled {
+  /**
+   * Enqueues the choice of one token a row of `logits` f32 [rows, vocab], which are as before when it is
+   * done; may be captured.
+   */
+  sample(logits: Tensor, { positions: given, ...options }: SamplerOptions): Sampled {
     const rows = logits.shape[0] ?? 0;
     const column = (name: string): Tensor => {
       const tensor = this.#tensors[name];
       if (!tensor) throw new Error(`the sampler has no column ${name}`);
       return tensor.slice(0, 0, rows);
     };
+    const positions = given ?? column('positions');
     const input = {
       logits,
       temperature: column('temperature'),
@@ -103,13 +118,14 @@ export class Sampler {
       topP: column('topP'),
       minP: column('minP'),
       seeds: column('seeds'),
-      positions: positions ?? column('positions'),
+      positions,
     };
-    return sample(input, options);
+    return this.#changes.around(logits, { ...options, positions }, () => sample(input, options));
   }
 
   dispose(): void {
     for (const tensor of Object.values(this.#tensors)) tensor.dispose();
+    this.#changes.dispose();
   }
 
   #setRow(row: number, { parameters }: Sequence): void {

@@ -126,10 +126,12 @@ extern "C" __global__ void __launch_bounds__(512)
   const int32_t id = static_cast<const int32_t*>(p.ids)[index];
   if (id < 0 || id >= p.vocab) return;
   if ((row.flags & kHasPenalties) && threadIdx.x == 0) row.counts[id] += 2;
-  if (p.logprobs == nullptr) return;
+  float* logprob = static_cast<float*>(p.logprobs);
+  const bool has_logprob = logprob != nullptr && logprob[index] == logprob[index];
+  if (!__syncthreads_and(has_logprob)) return;  // read by all before one writes
   RowFacts facts{largest, 0, 0.0};
   if (largest > minus_infinity()) facts.log_sum = log_of_sum(p, row, largest, sum_scratch);
   if (threadIdx.x == 0) {
-    static_cast<float*>(p.logprobs)[index] = log_probability(row.raw[id], facts);
+    logprob[index] = log_probability(row.raw[id], facts);
   }
 }

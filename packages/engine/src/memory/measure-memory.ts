@@ -16,7 +16,7 @@ export async function measureMemory(
   const { model, graphSizes, maxSequences, maxBatchedTokens, maxPartialPrefills } = options;
   const { device } = model;
   const cache = model.createCache(1);
-  const parts = { model, cache, stream, maxPages };
+  const parts = { model, cache, stream, maxPages, maxEntries: options.maxEntries };
   const maxRows = Math.max(maxSequences, ...graphSizes);
   const decode = new GraphRunner({ ...parts, buckets: [], maxRows });
   const prefill = new PrefillRunner({

@@ -14,16 +14,18 @@ export function countingModel(
   return MarkovModel.create(runtime, logits, limits);
 }
 
+/** [vocab, vocab], logits of the model below. */
+export const smoothLogits = Float32Array.from(
+  { length: vocab * vocab },
+  (_, index) => Math.sin(index * 12.9898) * 3,
+);
+
 /** A model with smooth logits, for sampling and log-probabilities. */
 export function smoothModel(
   runtime: Runtime,
   limits: { maxPositions?: number; pageTokens?: number } = {},
 ): Promise<MarkovModel> {
-  const logits = Float32Array.from(
-    { length: vocab * vocab },
-    (_, index) => Math.sin(index * 12.9898) * 3,
-  );
-  return MarkovModel.create(runtime, logits, limits);
+  return MarkovModel.create(runtime, smoothLogits, limits);
 }
 
 /** The ids that follow `last` in the counting model. */

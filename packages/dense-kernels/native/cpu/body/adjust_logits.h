@@ -101,11 +101,12 @@ inline void restore_rows(void* argument, int64_t begin, int64_t end) {
     const int32_t id = static_cast<const int32_t*>(p->ids)[index];
     if (id < 0 || id >= p->vocab) continue;
     if (row.flags & kHasPenalties) row.counts[id] += 2;
-    if (p->logprobs == nullptr) continue;
+    float* logprob = static_cast<float*>(p->logprobs);
+    if (logprob == nullptr || !(logprob[index] == logprob[index])) continue;
     const float largest = largest_logit(row.raw, p->vocab);
     const double log_sum =
         largest >= -kLargestFloat ? log_of_sum(row.raw, p->vocab, largest) : 0.0;
-    static_cast<float*>(p->logprobs)[index] = log_probability(row.raw[id], largest, log_sum);
+    logprob[index] = log_probability(row.raw[id], largest, log_sum);
   }
 }
 

@@ -22,7 +22,7 @@ typedef struct AdjustLogitsParams {
   const void* entry_until;  /* r i32 [rows, entries] holds at positions below this one */
   const void* positions;    /* r i32 [rows] position of the drawn token; negative = padding row */
   const void* ids;          /* r? i32 [rows] restore: drawn ids; null for adjust */
-  void* logprobs;           /* w? f32 [rows] restore: log-softmax of the raw logits at ids, or null */
+  void* logprobs;           /* rw? f32 [rows] restore: log-softmax of the raw logits at ids; NaN stays */
   int64_t logits_stride;    /* elements from one row of logits to the next */
   int32_t rows;             /* rows */
   int32_t vocab;            /* columns */
