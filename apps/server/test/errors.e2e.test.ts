@@ -132,14 +132,6 @@ const refusals: Refusal[] = [
     param: 'functions',
   },
   {
-    title: 'a penalty that would be ignored',
-    path: chat,
-    body: { model: 'T128', messages, frequency_penalty: 0.5 },
-    status: 400,
-    code: 'unsupported_parameter',
-    param: 'frequency_penalty',
-  },
-  {
     title: 'a JSON format that would be ignored',
     path: chat,
     body: { model: 'T128', messages, response_format: { type: 'json_object' } },

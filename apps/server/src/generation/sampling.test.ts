@@ -36,6 +36,22 @@ describe('sampling parameters', () => {
       { stopTokenIds: [7] },
     ],
     ['stop ids add to the checkpoint’s', { stop_token_ids: [7] }, { stopTokenIds: [1, 2, 7] }],
+    [
+      'penalties are the request’s',
+      { frequency_penalty: 1, presence_penalty: -1, repetition_penalty: 1.2 },
+      { frequencyPenalty: 1, presencePenalty: -1, repetitionPenalty: 1.2 },
+    ],
+    [
+      'a bias ends at 100',
+      { logit_bias: { 5: 1e9, 6: -101, 7: 3 } },
+      {
+        logitBias: new Map([
+          [5, 100],
+          [6, -100],
+          [7, 3],
+        ]),
+      },
+    ],
     ['a seed beyond 64 bits wraps', { seed: 2 ** 64 }, { seed: 0n }],
   ])('%s', (_, fields, expected) => {
     expect(of(fields)).toMatchObject(expected);

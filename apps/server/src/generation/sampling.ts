@@ -19,6 +19,7 @@ export interface RouteLimits {
   readonly cacheSalt?: string | undefined;
 }
 
+const mostBias = 100;
 const greedyBelow = 1e-5;
 /** Above any vocabulary: the same as all tokens. */
 const mostTopK = 2 ** 31 - 1;
@@ -37,6 +38,10 @@ export function samplingParameters(
     topP: fields.top_p ?? defaults.topP ?? 1,
     topK: Math.min(Math.max(0, topK), mostTopK),
     minP: fields.min_p ?? defaults.minP ?? 0,
+    frequencyPenalty: fields.frequency_penalty ?? undefined,
+    presencePenalty: fields.presence_penalty ?? undefined,
+    repetitionPenalty: fields.repetition_penalty ?? undefined,
+    logitBias: biasesOf(fields.logit_bias),
     seed: fields.seed == null ? undefined : choiceSeed(fields.seed, index),
     stopTokenIds: [...stopTokenIds, ...(fields.stop_token_ids ?? [])],
     minTokens: fields.min_tokens ?? 0,
@@ -48,6 +53,15 @@ export function samplingParameters(
 export function stopStrings({ stop }: SamplingFields): readonly string[] {
   if (stop === undefined || stop === null) return [];
   return typeof stop === 'string' ? [stop] : stop;
+}
+
+/** Beyond ±100 a bias decides alone, so more is the same. */
+function biasesOf(bias: SamplingFields['logit_bias']): ReadonlyMap<number, number> | undefined {
+  const entries = Object.entries(bias ?? {});
+  if (entries.length === 0) return undefined;
+  return new Map(
+    entries.map(([id, value]) => [Number(id), Math.min(Math.max(value, -mostBias), mostBias)]),
+  );
 }
 
 /** The first choice uses the seed itself; the others get their own, far from it and each other. */

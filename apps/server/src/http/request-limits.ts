@@ -18,12 +18,21 @@ export function checkChoices(
   );
 }
 
-/** Refuses stop tokens that the model cannot generate. */
-export function checkStopTokens({ info }: ServerContext, fields: SamplingFields): void {
+const mostBiases = 1024;
+
+/** Refuses stop tokens and biases of tokens that the model cannot generate, and too many biases. */
+export function checkTokens({ info }: ServerContext, fields: SamplingFields): void {
   const { vocabSize = Number.POSITIVE_INFINITY } = info ?? {};
-  fields.stop_token_ids?.forEach((id, index) => {
+  const check = (id: number, param: string): void => {
     if (id < vocabSize) return;
-    const problem = `token id ${id} is outside the vocabulary of ${vocabSize}`;
-    throw fieldError(`stop_token_ids[${index}]`, problem);
+    throw fieldError(param, `token id ${id} is outside the vocabulary of ${vocabSize}`);
+  };
+  fields.stop_token_ids?.forEach((id, index) => {
+    check(id, `stop_token_ids[${index}]`);
   });
+  const biases = Object.keys(fields.logit_bias ?? {});
+  if (biases.length > mostBiases) {
+    throw fieldError('logit_bias', `${biases.length} tokens, at most ${mostBiases}`);
+  }
+  for (const id of biases) check(Number(id), `logit_bias.${id}`);
 }

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { idPattern, idRule } from './request-id.js';
 
+/** A token id as a key of JSON. */
+const tokenId = z.string().regex(/^(0|[1-9]\d{0,9})$/, 'expected token ids as keys');
 const stopText = z.string().min(1, 'expected at least one character').max(256);
 
 const requestId = z.string().regex(idPattern, `expected ${idRule}`).nullish();
@@ -37,7 +39,7 @@ export const samplingFields = {
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),
   repetition_penalty: z.number().gt(0).max(2).nullish(),
-  logit_bias: z.record(z.string(), z.number().min(-100).max(100)).nullish(),
+  logit_bias: z.record(tokenId, z.number()).nullish(),
 } as const;
 
 /** The shared fields, parsed. */
@@ -57,13 +59,6 @@ const isAbsentOr =
 
 /** What would change the answer if it were ignored, so it is refused instead. */
 export const notYet: readonly NotYet[] = [
-  { field: 'frequency_penalty', isNeutral: isAbsentOr(0) },
-  { field: 'presence_penalty', isNeutral: isAbsentOr(0) },
-  { field: 'repetition_penalty', isNeutral: isAbsentOr(1) },
-  {
-    field: 'logit_bias',
-    isNeutral: (value) => isAbsent(value) || Object.keys(value as object).length === 0,
-  },
   { field: 'structured_outputs', isNeutral: isAbsent },
   { field: 'guided_json', isNeutral: isAbsent },
   { field: 'guided_regex', isNeutral: isAbsent },

@@ -15,7 +15,7 @@ import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
 import { templateInput } from '../prompt/chat-prompt.js';
 import { tokenizeChat } from '../prompt/prompt-text.js';
-import { checkChoices, checkStopTokens } from '../request-limits.js';
+import { checkChoices, checkTokens } from '../request-limits.js';
 import { streamSteps } from '../stream-steps.js';
 
 /** A chat request on its way: what was asked, and the choices that run. */
@@ -43,7 +43,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
   const { context } = ticket;
   const isToolUse = Boolean(request.tools?.length) && request.tool_choice !== 'none';
   checkChoices(context, 1, request);
-  checkStopTokens(context, request);
+  checkTokens(context, request);
   const prompt = await tokenizeChat(templateInput(request, context), ticket);
   const wanted = request.max_completion_tokens ?? request.max_tokens ?? undefined;
   const contextTokens = context.info?.maxModelLength ?? 0;

@@ -23,7 +23,7 @@ import { admit, type Ticket } from '../admission.js';
 import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
 import { tokenizeText } from '../prompt/prompt-text.js';
-import { checkChoices, checkStopTokens } from '../request-limits.js';
+import { checkChoices, checkTokens } from '../request-limits.js';
 import { streamSteps } from '../stream-steps.js';
 import { headOf } from './chat-completions.js';
 
@@ -58,7 +58,7 @@ async function start(
   const { context } = ticket;
   const choicesPerPrompt = request.n ?? 1;
   checkChoices(context, request.prompts.length, request);
-  checkStopTokens(context, request);
+  checkTokens(context, request);
   const prompts = await Promise.all(
     request.prompts.map((prompt) => understand(prompt, request, ticket)),
   );
