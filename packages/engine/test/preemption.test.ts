@@ -39,8 +39,16 @@ onEachBackend((backend) => {
             maxTokens: 30,
             logprobs: 2,
           };
+          const changes = {
+            frequencyPenalty: 0.5,
+            repetitionPenalty: 1.2,
+            logitBias: new Map([[index, 1]]),
+          };
+          const changed = index % 3 === 0 ? {} : changes;
           const wantsPrompt = index % 2 === 0 ? { promptLogprobs: 1 } : {};
-          return collect(engine.generate([index, 7, 9], { ...parameters, ...wantsPrompt }));
+          return collect(
+            engine.generate([index, 7, 9], { ...parameters, ...changed, ...wantsPrompt }),
+          );
         }),
       );
       const { scheduling, pages: left } = engine.stats();
