@@ -54,7 +54,8 @@ async function run(flags: ServeFlags): Promise<void> {
   // Counted from the start of the process, so nothing that comes before this file is left out.
   const readyMs = Math.round(performance.now());
   report(info, readyMs, logger);
-  print(banner(server, { ...info, readyMs }, { isOpen: !flags.apiKey?.length }));
+  const keys = [...(flags.apiKey ?? []), ...(flags.adminApiKey ?? [])];
+  print(banner(server, { ...info, readyMs }, { isOpen: keys.length === 0 }));
 }
 
 /** A dead engine does not come back; a supervisor starts a new process by the exit code. */

@@ -27,12 +27,12 @@ describe('altstream bench', () => {
 
   it('measures our server: table, JSON, one more line, plot', async () => {
     const lines = join(folder, 'all.jsonl');
-    const run = (rate: string) =>
+    const run = (rate: string, ...more: string[]) =>
       bench(
         ...['--num-prompts', '6', '--random-output-len', '8', '--ignore-eos', '--save-result'],
         ...['--tokenizer', model.path, '--request-rate', rate, '--max-concurrency', '2'],
         ...['--result-dir', folder, '--result-filename', 'r.json', '--output-file', lines],
-        ...['--goodput', 'ttft:60000', 'e2el:60000', '--label', 'a'],
+        ...['--goodput', 'ttft:60000', 'e2el:60000', '--label', 'a', ...more],
       );
     const { code, stdout, stderr } = await run('inf');
     expect([code, stderr]).toEqual([0, '']);
@@ -52,7 +52,7 @@ describe('altstream bench', () => {
     expect(result.request_goodput).toBeCloseTo(result.request_throughput, 9);
     expect(result.mean_e2el_ms).toBeGreaterThan(result.mean_ttft_ms);
     expect(readFileSync(join(folder, 'r.svg'), 'utf8')).toMatch(/^<svg [\s\S]*TTFT[\s\S]*<\/svg>/);
-    expect((await run('50')).code).toBe(0);
+    expect((await run('50', '--flush-cache')).code).toBe(0);
     const kept = readFileSync(lines, 'utf8').trim().split('\n');
     expect(kept.map((line) => JSON.parse(line).request_rate)).toEqual(['inf', 50]);
   });
