@@ -1,17 +1,36 @@
+import { cpSync } from 'node:fs';
 import { defineConfig } from 'tsup';
 
-export default defineConfig({
-  entry: [
-    'src/index.ts',
-    'src/main.ts',
-    'src/worker/engine-worker.ts',
-    'src/worker/text-worker.ts',
-  ],
-  format: ['esm'],
-  target: 'node20',
-  platform: 'node',
-  dts: { compilerOptions: { ignoreDeprecations: '6.0', customConditions: [] } },
-  sourcemap: true,
-  clean: true,
-  removeNodeProtocol: false,
-});
+export default defineConfig([
+  {
+    entry: [
+      'src/index.ts',
+      'src/main.ts',
+      'src/worker/engine-worker.ts',
+      'src/worker/text-worker.ts',
+    ],
+    format: ['esm'],
+    target: 'node20',
+    platform: 'node',
+    dts: { compilerOptions: { ignoreDeprecations: '6.0', customConditions: [] } },
+    sourcemap: true,
+    // The pages are written at the same time.
+    clean: ['!ui', '!ui/**'],
+    removeNodeProtocol: false,
+  },
+  {
+    entry: { chat: 'src/ui/chat/chat-page.ts', dashboard: 'src/ui/dashboard/dashboard-page.ts' },
+    outDir: 'dist/ui',
+    tsconfig: 'src/ui/tsconfig.json',
+    format: ['esm'],
+    target: 'es2022',
+    platform: 'browser',
+    // A page brings everything along; nothing is found by a package's name in a browser.
+    noExternal: [/./],
+    minify: true,
+    clean: true,
+    onSuccess: async () => {
+      cpSync('src/ui/pages', 'dist/ui', { recursive: true });
+    },
+  },
+]);

@@ -83,6 +83,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       prefixCacheIsolation: isolationOf(flags),
       defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
       logRequests: !flags.disableLogRequests,
+      servesUi: !flags.disableUi,
       measureRequests: flags.enablePerRequestMetrics ?? false,
     },
     engine: new EngineClient(engineOptions, {

@@ -34,6 +34,8 @@ export interface HttpSettings {
   /** Merged under each request's own `chat_template_kwargs`. */
   readonly defaultTemplateKwargs: Readonly<Record<string, unknown>>;
   readonly logRequests: boolean;
+  /** The web pages are at `/ui`. */
+  readonly servesUi: boolean;
   /** Answers carry vLLM's `metrics` and llama-server's `timings`. */
   readonly measureRequests: boolean;
 }

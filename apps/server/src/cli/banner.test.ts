@@ -18,7 +18,7 @@ const info = {
 const server = { url: 'http://127.0.0.1:8000', modelName: 'M3' };
 
 it('the banner says how many sequences of which length run at once, and what is captured', () => {
-  const text = banner(server, info, { isOpen: true });
+  const text = banner(server, info, { isOpen: true, servesUi: true });
   expect(text).toContain('  Altstream serves M3 at http://127.0.0.1:8000/v1\n');
   expect(text).toContain('  ready       1.23 s after the start of the process\n');
   expect(text).toContain('  KV cache    40960 tokens in 320 pages of 128\n');
@@ -26,15 +26,21 @@ it('the banner says how many sequences of which length run at once, and what is 
   expect(text).toContain('  sequences   8 at once (1 at full length), 32 waiting\n');
   expect(text).toContain('  of length   8 of 4096 tokens, 1 of 32768 tokens\n');
   expect(text).toContain('  graphs      decode of 1, 2, 8 rows\n');
+  expect(text).toContain('  web pages   http://127.0.0.1:8000/ui/\n');
   expect(text).toContain('  API key     none');
   expect(text).not.toContain('authorization');
 });
 
 it('the banner leaves out what is not so', () => {
   const report = { model: { outputs: 'mean nothing: dummy weights' }, engine: {} };
-  const text = banner(server, { ...info, maxModelLength: 4096, report }, { isOpen: false });
+  const text = banner(
+    server,
+    { ...info, maxModelLength: 4096, report },
+    { isOpen: false, servesUi: false },
+  );
   expect(text).toContain('  ANSWERS MEAN NOTHING: DUMMY WEIGHTS\n');
   expect(text).toContain('  graphs      none');
   expect(text).toContain("-H 'authorization: Bearer KEY'");
   expect(text).not.toContain('of length');
+  expect(text).not.toContain('/ui/');
 });

@@ -13,7 +13,7 @@ const lengths = [4096, 32_768];
 export function banner(
   { url, modelName: model }: BannerFacts,
   info: EngineInfo & { readonly readyMs: number },
-  { isOpen }: { readonly isOpen: boolean },
+  { isOpen, servesUi }: { readonly isOpen: boolean; readonly servesUi: boolean },
 ): string {
   const nothing = meansNothing(info.report);
   const body = JSON.stringify({
@@ -33,6 +33,7 @@ export function banner(
     ],
     ...lengthRow(info),
     ['graphs', graphText(info.report)],
+    ...(servesUi ? [['web pages', `${url}/ui/`] as [string, string]] : []),
     ['API key', isOpen ? 'none: everyone who reaches the port may use the model' : 'required'],
   ];
   return [

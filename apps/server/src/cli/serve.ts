@@ -55,7 +55,8 @@ async function run(flags: ServeFlags): Promise<void> {
   const readyMs = Math.round(performance.now());
   report(info, readyMs, logger);
   const keys = [...(flags.apiKey ?? []), ...(flags.adminApiKey ?? [])];
-  print(banner(server, { ...info, readyMs }, { isOpen: keys.length === 0 }));
+  const access = { isOpen: keys.length === 0, servesUi: !flags.disableUi };
+  print(banner(server, { ...info, readyMs }, access));
 }
 
 /** A dead engine does not come back; a supervisor starts a new process by the exit code. */

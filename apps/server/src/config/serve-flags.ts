@@ -48,6 +48,7 @@ export interface ServeFlags {
   readonly logLevel: string;
   readonly logFormat?: 'pretty' | 'json';
   readonly disableLogRequests?: boolean;
+  readonly disableUi?: boolean;
   readonly enablePerRequestMetrics?: boolean;
 }
 
@@ -153,6 +154,7 @@ function addHttpFlags(command: Command): void {
       ),
     )
     .addOption(flag('--profile-dir <dir>', 'folder where the operator’s profiles are written'))
+    .addOption(flag('--disable-ui', 'no web pages at /ui'))
     .addOption(flag('--allow-unauthenticated', 'listen beyond loopback without a key'))
     .addOption(
       flag('--max-body-size <bytes>', 'largest request body')

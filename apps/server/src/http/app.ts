@@ -24,6 +24,7 @@ import { models } from './routes/models.js';
 import { observe } from './routes/observe.js';
 import { operate } from './routes/operate.js';
 import { tokens } from './routes/tokens.js';
+import { ui } from './routes/ui.js';
 import { closeUnusedConnections } from './unused-connections.js';
 
 /** The HTTP side: routes, authentication, error bodies. It knows the engine by the context only. */
@@ -52,7 +53,17 @@ export function makeApp(context: ServerContext): FastifyInstance {
   // Behind the cross-origin rules, since a browser asks for those without a key.
   app.after(() => {
     addHooks(app, context);
-    const parts = [chatCompletions, completions, tokens, models, health, loads, observe, operate];
+    const parts = [
+      chatCompletions,
+      completions,
+      tokens,
+      models,
+      health,
+      loads,
+      observe,
+      operate,
+      ui,
+    ];
     for (const part of parts) part(app, context);
   });
   return app;

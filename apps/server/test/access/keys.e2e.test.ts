@@ -16,12 +16,12 @@ describe('who may use what (S1)', () => {
     return { status: answer.status, code: error?.code as string | undefined };
   }
 
-  it('every route but health wants a key, and those of the operator the admin key', async () => {
+  it('every route but health and the pages wants a key, and those of the operator the admin key', async () => {
     server = await startScripted({ apiKeys: ['one', 'two'], adminApiKeys: ['root'] });
     const routes = [...server.app.routeTable];
     expect(routes.length).toBeGreaterThan(20);
     for (const [path, method] of routes) {
-      const isOpen = open.includes(path);
+      const isOpen = open.includes(path) || /^\/ui(\/|$)/.test(path);
       const call = (headers: Record<string, string>) => answerTo(path, { method, headers });
       for (const headers of [{}, bearer('on'), bearer('onetwo'), { authorization: 'one' }]) {
         expect([path, method, (await call(headers)).status === 401]).toEqual([

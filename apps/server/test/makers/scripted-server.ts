@@ -208,6 +208,7 @@ export async function startScripted(
       prefixCacheIsolation: 'none',
       defaultTemplateKwargs: {},
       logRequests: true,
+      servesUi: true,
       measureRequests: false,
       ...settings,
     },

@@ -1,0 +1,53 @@
+import { callApi } from '../shell/api.js';
+import { followApiKeyField } from '../shell/api-key.js';
+import { byId } from '../shell/element.js';
+import { untilReady } from '../shell/readiness.js';
+import { Dashboard } from './dashboard.js';
+import { loadOf } from './load.js';
+import { parseMetrics } from './metrics-text.js';
+import { Timeline } from './timeline.js';
+
+const periodMs = 1000;
+
+/** Entry of the dashboard's page. */
+async function start(): Promise<void> {
+  const dashboard = new Dashboard();
+  new Timeline();
+  let isPaused = false;
+  const pause = byId('pause', HTMLButtonElement);
+  pause.addEventListener('click', () => {
+    isPaused = !isPaused;
+    pause.setAttribute('aria-pressed', String(isPaused));
+  });
+  followApiKeyField(() => void showInfo());
+  await untilReady();
+  void showInfo();
+  for (;;) {
+    // A page that nobody sees asks for nothing.
+    if (!isPaused && !document.hidden) await look(dashboard);
+    await new Promise((resolve) => setTimeout(resolve, periodMs));
+  }
+}
+
+async function look(dashboard: Dashboard): Promise<void> {
+  const status = byId('status', HTMLElement);
+  try {
+    const text = await (await callApi('metrics')).text();
+    dashboard.show({ atMs: performance.now(), samples: parseMetrics(text) });
+    dashboard.showLoad(await loadOf());
+    status.textContent = '';
+  } catch (error) {
+    status.textContent = `No numbers: ${(error as Error).message}`;
+  }
+}
+
+async function showInfo(): Promise<void> {
+  const place = byId('info', HTMLElement);
+  try {
+    place.textContent = JSON.stringify(await (await callApi('server_info')).json(), null, 2);
+  } catch (error) {
+    place.textContent = (error as Error).message;
+  }
+}
+
+void start();
