@@ -31,6 +31,10 @@ export interface HttpSettings {
   /** True if other machines can reach the server. */
   readonly isExposed: boolean;
   readonly prefixCacheIsolation: CacheIsolation;
+  /** Most milliseconds of a request; 0 = no limit. */
+  readonly requestTimeoutMs: number;
+  /** Header, in lower case, that names whose turn a request takes. */
+  readonly tenantHeader: string | undefined;
   /** Merged under each request's own `chat_template_kwargs`. */
   readonly defaultTemplateKwargs: Readonly<Record<string, unknown>>;
   readonly logRequests: boolean;

@@ -34,6 +34,13 @@ export interface ServeFlags {
   readonly maxNumBatchedTokens: number;
   readonly maxNumPartialPrefills: number;
   readonly maxNumQueuedReqs?: number;
+  readonly schedulingPolicy: 'fcfs' | 'priority';
+  readonly itlTargetMs: number;
+  readonly longPrefillTokenThreshold: number;
+  readonly queueTimeout: number;
+  readonly requestTimeout: number;
+  readonly tenantHeader?: string;
+  readonly recordTrace?: string;
   readonly numGpuBlocksOverride?: number;
   readonly enablePrefixCaching: boolean;
   readonly prefixCacheIsolation?: 'none' | 'api-key';
@@ -181,7 +188,42 @@ function addHttpFlags(command: Command): void {
     );
 }
 
+/** Whose turn it is, and for how long. */
+function addTurnFlags(command: Command): void {
+  command
+    .addOption(
+      flag('--scheduling-policy <policy>', 'priority: requests may have one, lower comes sooner')
+        .choices(['fcfs', 'priority'])
+        .default('fcfs'),
+    )
+    .addOption(
+      flag('--itl-target-ms <ms>', 'that prompts may keep decoding ones waiting; 0 = no limit')
+        .argParser(natural)
+        .default(50),
+    )
+    .addOption(
+      flag('--long-prefill-token-threshold <n>', 'most tokens of one prompt in a step; 0 = any')
+        .argParser(natural)
+        .default(0),
+    )
+    .addOption(
+      flag('--queue-timeout <s>', 'seconds that a request may wait for a place; 0 = no limit')
+        .argParser(natural)
+        .default(300),
+    )
+    .addOption(
+      flag('--request-timeout <s>', 'seconds that a request may take; 0 = no limit')
+        .argParser(natural)
+        .default(0),
+    )
+    .addOption(
+      flag('--tenant-header <name>', 'header that tells tenants of one key apart').argParser(token),
+    )
+    .addOption(flag('--record-trace <file>', 'write every decision of the scheduler to it'));
+}
+
 function addSchedulerFlags(command: Command): void {
+  addTurnFlags(command);
   command
     .addOption(
       flag('--max-num-seqs <n>', 'sequences that run at once').argParser(positive).default(8),
@@ -241,6 +283,12 @@ const positiveList = (text: string, previous?: number[]): number[] => [
     .filter(Boolean)
     .map(positive),
 ];
+
+/** A name of a header. */
+function token(text: string): string {
+  if (/^[\w-]{1,64}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected the name of a header, such as x-tenant.');
+}
 
 function device(text: string): string {
   if (/^(auto|cpu|cuda:\d+)$/.test(text)) return text;

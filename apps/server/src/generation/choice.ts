@@ -7,6 +7,7 @@ import type {
   StopMatcher,
 } from '@altstream/minimax-m3-chat';
 import { ApiError } from '../errors/index.js';
+import { unavailable } from '../http/error-response.js';
 import type { ChoiceCounts } from '../openai/usage.js';
 import type { WireEvent, WireFinish } from '../worker/messages.js';
 
@@ -129,7 +130,11 @@ export class Choice {
     }
     this.#isOver = true;
     const message = event.error?.message ?? 'the request was aborted by the server';
-    this.#step({ error: new ApiError({ ...answerTo(event), message }) });
+    const answer = answerTo(event);
+    const comesBack = answer.code === 'queue_timeout';
+    this.#step({
+      error: comesBack ? unavailable(answer.code, message) : new ApiError({ ...answer, message }),
+    });
   }
 
   #parse(text: string): readonly OutputDelta[] {
@@ -166,6 +171,12 @@ export class Choice {
 function answerTo({ reason, error }: WireFinish): { status: number; code: string } {
   if (reason === 'abort' || error?.code === 'ENGINE_CLOSED') {
     return { status: 503, code: 'shutting_down' };
+  }
+  if (error?.code === 'ENGINE_DEADLINE') {
+    const isQueue = error.facts['stage'] === 'queue';
+    return isQueue
+      ? { status: 503, code: 'queue_timeout' }
+      : { status: 504, code: 'deadline_exceeded' };
   }
   return error?.code === 'ENGINE_DEAD'
     ? { status: 503, code: 'engine_dead' }

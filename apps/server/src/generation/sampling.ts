@@ -17,6 +17,9 @@ export interface RouteLimits {
   readonly logprobs: number | undefined;
   readonly promptLogprobs?: number | undefined;
   readonly cacheSalt?: string | undefined;
+  readonly tenant?: string | undefined;
+  readonly priority?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 const mostBias = 100;

@@ -13,6 +13,34 @@ export interface StreamShape {
   readonly closing: (finishes: readonly ChoiceFinish[]) => readonly unknown[];
 }
 
+/**
+ * Waits for the first step, so that a request that fails before it is answered with a status. After the
+ * time of a keep-alive the stream begins without it: proxies cut connections that are silent.
+ */
+async function firstStep(
+  steps: AsyncIterable<ChoiceStep>,
+  mostMs: number,
+): Promise<AsyncIterable<ChoiceStep>> {
+  const iterator = steps[Symbol.asyncIterator]();
+  const first = iterator.next();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    if (mostMs > 0) timer = setTimeout(resolve, mostMs);
+  });
+  await Promise.race([first, late]).finally(() => clearTimeout(timer));
+  let pending: Promise<IteratorResult<ChoiceStep>> | undefined = first;
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => {
+        const next = pending ?? iterator.next();
+        pending = undefined;
+        return next;
+      },
+      return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
+    }),
+  };
+}
+
 /** Streams steps as server-sent events; an error after the headers is the last frame. */
 export async function streamSteps(
   steps: AsyncIterable<ChoiceStep>,
@@ -21,6 +49,7 @@ export async function streamSteps(
   shape: StreamShape,
 ): Promise<void> {
   const { logger, settings } = ticket.context;
+  const started = await firstStep(steps, settings.keepAliveMs);
   const events = new EventStream(reply, {
     keepAliveMs: settings.keepAliveMs,
     client: ticket.client,
@@ -31,7 +60,7 @@ export async function streamSteps(
   const finishes: ChoiceFinish[] = [];
   for (const frame of shape.opening()) events.send(frame);
   try {
-    for await (const step of steps) {
+    for await (const step of started) {
       if (step.finish) finishes[step.index] = step.finish;
       for (const frame of shape.ofStep(step)) events.send(frame);
     }

@@ -58,7 +58,7 @@ describe('a chat request', () => {
     ['return_token_ids', { return_token_ids: true }],
     ['continue_final_message', { continue_final_message: true }],
     ['add_generation_prompt', { add_generation_prompt: false }],
-    ['priority', { priority: -1 }],
+    ['priority', { priority: 0.5 }],
     [
       'stream_options.continuous_usage_stats',
       { stream: true, stream_options: { continuous_usage_stats: true } },

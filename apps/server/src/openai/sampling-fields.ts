@@ -35,6 +35,11 @@ export const samplingFields = {
   cache_salt: z.string().min(1, 'expected at least one character').max(256).nullish(),
   request_id: requestId,
   rid: requestId,
+  priority: z
+    .int()
+    .min(-(2 ** 31))
+    .max(2 ** 31 - 1)
+    .nullish(),
   timings_per_token: z.boolean().nullish(),
   frequency_penalty: z.number().min(-2).max(2).nullish(),
   presence_penalty: z.number().min(-2).max(2).nullish(),
@@ -76,5 +81,4 @@ export const notYet: readonly NotYet[] = [
   { field: 'separate_reasoning', isNeutral: isAbsentOr(true) },
   { field: 'add_generation_prompt', isNeutral: isAbsentOr(true) },
   { field: 'continue_final_message', isNeutral: isAbsentOr(false) },
-  { field: 'priority', isNeutral: isAbsentOr(0) },
 ];

@@ -195,6 +195,7 @@ export class EngineClient implements EngineLink {
       case 'events':
         this.activity.progress();
         for (const { id, event } of message.events) this.#deliver(id, event);
+        this.#post({ type: 'acknowledge', messages: 1 });
         return;
       case 'stats':
         this.#answer(message.id, message.stats);

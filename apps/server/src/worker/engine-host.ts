@@ -3,6 +3,7 @@ import { defaultGraphSizes, Engine } from '@altstream/engine';
 import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
 import type { LoadProgress } from './engine-link.js';
 import type { EngineInfo, EngineWorkerOptions } from './messages.js';
+import { openTrace } from './trace-file.js';
 
 /** An engine on its model, on its runtime. */
 export interface HostedEngine {
@@ -32,6 +33,7 @@ export async function startEngine(
   const runtime = await openRuntime(device, options);
   const model = await loadModel(options, runtime, onProgress);
   onProgress({ phase: 'graphs', done: 0, total: 1 });
+  const trace = options.traceFile === undefined ? undefined : openTrace(options.traceFile);
   const engine = await Engine.create({
     model,
     maxSequences: options.maxSequences,
@@ -39,6 +41,11 @@ export async function startEngine(
     maxPartialPrefills: options.maxPartialPrefills,
     maxWaiting: options.maxWaiting,
     prefixCaching: options.prefixCaching,
+    schedulingPolicy: options.schedulingPolicy,
+    itlTargetMs: options.itlTargetMs,
+    longPrefillTokenThreshold: options.longPrefillTokenThreshold,
+    queueTimeoutMs: options.queueTimeoutMs,
+    ...(trace ? { onTrace: trace.write } : {}),
     onFault,
     onLedgerError: onWarning,
     ...(options.maxModelLength === undefined ? {} : { maxModelLength: options.maxModelLength }),
@@ -52,6 +59,7 @@ export async function startEngine(
     info: infoOf(engine, model, { device, runtime: runtime.describe() }),
     close: async () => {
       await engine.close();
+      trace?.close();
       model.dispose();
       await runtime[Symbol.asyncDispose]();
     },

@@ -2,6 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Engine, GenerationEvent, Submission } from '@altstream/engine';
+import { Credits } from './credits.js';
 import { startEngine } from './engine-host.js';
 import { EventBatch } from './event-batch.js';
 import { Heartbeat } from './heartbeat.js';
@@ -18,7 +19,11 @@ if (!parentPort) throw new Error('engine-worker runs as a worker thread only');
 const port = parentPort;
 const options = workerData as EngineWorkerData;
 const post = (message: FromEngine): void => port.postMessage(message);
-const batch = new EventBatch((events) => post({ type: 'events', events }));
+const batch = new EventBatch((events) => {
+  credits?.spend();
+  post({ type: 'events', events });
+});
+let credits: Credits | undefined;
 const submissions = new Map<number, Submission>();
 
 try {
@@ -27,6 +32,7 @@ try {
     onFault: (error) => post({ type: 'failed', error: toWireError(error) }),
     onWarning: (error) => post({ type: 'warning', error: toWireError(error) }),
   });
+  credits = new Credits((backlog) => engine.setBacklog(backlog));
   keepBeating(engine, new Heartbeat(options.heartbeat));
   const profiler = new Profiler(runtime, engine);
   port.on('message', (message: ToEngine) => {
@@ -44,7 +50,8 @@ function keepBeating(engine: Engine, heartbeat: Heartbeat): void {
   let steps = -1;
   const beat = (): void => {
     const stats = engine.stats();
-    if (stats.running + stats.waiting > 0 && stats.steps === steps) return;
+    const mayStep = credits?.backlog !== 'stuck';
+    if (mayStep && stats.running + stats.waiting > 0 && stats.steps === steps) return;
     steps = stats.steps;
     heartbeat.beat();
   };
@@ -65,6 +72,9 @@ function handle(
       return;
     case 'stats':
       post({ type: 'stats', id: message.id, stats: engine.stats() });
+      return;
+    case 'acknowledge':
+      credits?.refund(message.messages);
       return;
     case 'flush':
       post({ type: 'flushed', id: message.id, pages: engine.flushPrefixCache() });

@@ -28,6 +28,12 @@ export interface EngineWorkerOptions {
   readonly maxBatchedTokens: number;
   readonly maxPartialPrefills: number;
   readonly maxWaiting: number;
+  readonly schedulingPolicy: 'fcfs' | 'priority';
+  readonly itlTargetMs: number;
+  readonly longPrefillTokenThreshold: number;
+  readonly queueTimeoutMs: number;
+  /** File that gets every decision of the scheduler. */
+  readonly traceFile: string | undefined;
   readonly pages: number | undefined;
   readonly prefixCaching: boolean;
   readonly graphSizes: readonly number[] | undefined;
@@ -101,6 +107,8 @@ export type ToEngine =
   | { readonly type: 'stop-profile'; readonly id: number }
   | { readonly type: 'describe'; readonly id: number }
   | { readonly type: 'flush'; readonly id: number }
+  /** The main thread is done with so many messages of events. */
+  | { readonly type: 'acknowledge'; readonly messages: number }
   | { readonly type: 'close' };
 
 /** Engine worker → main thread. Events of a step come in one message. */

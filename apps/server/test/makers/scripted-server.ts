@@ -203,6 +203,8 @@ export async function startScripted(
       profileDirectory: undefined,
       isExposed: false,
       watchdogSeconds: 300,
+      requestTimeoutMs: 0,
+      tenantHeader: undefined,
       modelPath: undefined,
       tokenizerPath: '/nowhere',
       prefixCacheIsolation: 'none',

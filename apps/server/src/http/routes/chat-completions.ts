@@ -10,6 +10,7 @@ import { type ChatRequest, parseChatRequest } from '../../openai/chat-request.js
 import { type ChatShape, chatResponse, type ResponseHead } from '../../openai/chat-response.js';
 import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
+import { turnOf } from '../access/turn.js';
 import { admit, type Ticket } from '../admission.js';
 import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
@@ -51,6 +52,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
   clampedHeader(reply, [room]);
   const count = request.n ?? 1;
   const { prefixCacheIsolation } = context.settings;
+  const turn = turnOf(request, reply, context.settings);
   const cacheSalt = cacheSaltOf(request, reply.request.tenant, prefixCacheIsolation);
   const parsers = Array.from(
     { length: count },
@@ -71,6 +73,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
           maxTokens: room.maxTokens,
           logprobs: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
           cacheSalt,
+          ...turn,
         },
       }),
       stopStrings: stopStrings(request),

@@ -19,6 +19,7 @@ import {
 import { fieldError } from '../../openai/parse-body.js';
 import { usageOf } from '../../openai/usage.js';
 import type { ServerContext } from '../../server-context.js';
+import { type Turn, turnOf } from '../access/turn.js';
 import { admit, type Ticket } from '../admission.js';
 import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
@@ -85,8 +86,11 @@ async function start(
     Array.from({ length: choicesPerPrompt }, (_, choice) => ({ ...one, choice })),
   );
   const { prefixCacheIsolation } = context.settings;
+  const turn = turnOf(request, reply, context.settings);
   const cacheSalt = cacheSaltOf(request, reply.request.tenant, prefixCacheIsolation);
-  const requests = perChoice.map((one) => choiceRequest(request, { ...one, cacheSalt }, context));
+  const requests = perChoice.map((one) =>
+    choiceRequest(request, { ...one, cacheSalt, turn }, context),
+  );
   return {
     request,
     head: headOf(context, `cmpl-${ticket.id}`),
@@ -98,10 +102,16 @@ async function start(
 
 function choiceRequest(
   request: CompletionRequest,
-  one: { prompt: PromptText; choice: number; room: TokenRoom; cacheSalt: string | undefined },
+  one: {
+    prompt: PromptText;
+    choice: number;
+    room: TokenRoom;
+    cacheSalt: string | undefined;
+    turn: Turn;
+  },
   context: ServerContext,
 ): ChoiceRequest {
-  const { prompt, choice, room, cacheSalt } = one;
+  const { prompt, choice, room, cacheSalt, turn } = one;
   const wantsPrompt = request.echo && request.logprobs != null && prompt.ids.length > 1;
   return {
     prompt: prompt.ids,
@@ -112,6 +122,7 @@ function choiceRequest(
         logprobs: request.logprobs ?? undefined,
         promptLogprobs: wantsPrompt ? (request.logprobs ?? 0) : undefined,
         cacheSalt,
+        ...turn,
       },
     }),
     stopStrings: stopStrings(request),
