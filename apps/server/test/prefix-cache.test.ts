@@ -120,7 +120,8 @@ onEachBackend((backend) => {
         }));
         const without = await start({ prefixCaching: false });
         // So few pages that kept ones have to go again and again.
-        const cached = await start({ pages: 14 });
+        const size = { pages: 10, maxModelLength: 8 * step };
+        const cached = await start(size);
         const [expected, answers] = await Promise.all(
           [without, cached].map((engine) =>
             Promise.all(requests.map(({ prompt, ...given }) => ask(engine, prompt, given))),
@@ -129,8 +130,22 @@ onEachBackend((backend) => {
         expect(answers?.map(({ events }) => events)).toEqual(expected?.map(({ events }) => events));
         const { prefixCache, pages } = cached.stats();
         expect(prefixCache.hits).toBeGreaterThan(0);
-        expect(pages.free + pages.evictable).toBe(14);
+        expect(pages.free + pages.evictable).toBe(10);
       },
     );
+
+    it.skipIf(isDemo)('preemptions change no answer', async () => {
+      const wide = await start({ prefixCaching: false });
+      const narrow = await start({ pages: 10, maxModelLength: 8 * step });
+      const given = [0, 1, 2, 3].map((seed) => ({ seed, maxTokens: 5 * step }));
+      const answers = (engine: Engine): Promise<Answer[]> =>
+        Promise.all(given.map((one) => ask(engine, promptOf(4 + one.seed), one)));
+      const expected = await answers(wide);
+      expect((await answers(narrow)).map(({ events }) => events)).toEqual(
+        expected.map(({ events }) => events),
+      );
+      expect(wide.stats().scheduling.preemptions).toBe(0);
+      expect(narrow.stats().scheduling.preemptions).toBeGreaterThan(0);
+    });
   });
 });

@@ -1,0 +1,101 @@
+import { seededRandom } from '@altstream/cuda-runtime/testing';
+import { describe, expect, it } from 'vitest';
+import { PagePool } from '../src/pages/page-pool.js';
+import { PrefixCache } from '../src/pages/prefix-cache.js';
+import type { Sequence } from '../src/sequence.js';
+import { makeSequence } from './makers/sequence.js';
+
+const pageTokens = 4;
+const pages = 24;
+const events = 20_000;
+
+/** Sequences over a pool, and what may happen to them, drawn at random. */
+class Simulation {
+  readonly pool = new PagePool(pages);
+  readonly cache = new PrefixCache({ pool: this.pool, pageTokens, isEnabled: true });
+  readonly live: Sequence[] = [];
+  readonly counts = { preemptions: 0, evictions: 0 };
+  readonly #random: ReturnType<typeof seededRandom>;
+  #step = 0;
+
+  constructor(seed: number) {
+    this.#random = seededRandom(seed);
+  }
+
+  /** One event, of which only some are possible now. */
+  happen(): void {
+    const one = this.live[this.#random.integer(0, Math.max(1, this.live.length))];
+    const kind = this.#random.integer(0, 100);
+    if (kind >= 99) this.counts.evictions += this.cache.flush();
+    else if (kind >= 88) this.cache.landed(this.#step - this.#random.integer(0, 2));
+    else if (kind < 15 || !one) this.#add();
+    else if (kind < 78) this.#compute(one);
+    else if (kind < 83) this.#end(one, this.#random.integer(0, 9) === 0 ? 'error' : 'abort');
+    else this.#preempt(one);
+    this.cache.share(this.live);
+    this.#step += 1;
+  }
+
+  drain(): void {
+    for (const one of [...this.live]) this.#end(one, 'abort');
+    this.cache.landed(this.#step);
+  }
+
+  #add(): void {
+    const salt = this.#random.integer(0, 3) === 0 ? { cacheSalt: 'apart' } : {};
+    const wants = this.#random.integer(0, 9) === 0 ? { promptLogprobs: 0 } : {};
+    const promptTokens = this.#random.integer(1, 40);
+    const parameters = { ...salt, ...wants };
+    const { sequence } = makeSequence({ promptTokens, maxTokens: 30, parameters });
+    if (this.cache.admit(sequence, 0)) this.live.push(sequence);
+  }
+
+  /** A piece of its prefill, or a token; some steps look ahead to a token that is never wanted. */
+  #compute(one: Sequence): void {
+    const most = Math.max(1, one.remainingPrefill);
+    const tokens = this.#random.integer(1, most + 1);
+    if (!this.cache.grow(one, one.computedTokens + tokens)) {
+      this.#preempt(one);
+      return;
+    }
+    one.computedTokens += tokens;
+    this.cache.publish(one);
+    const isComplete = one.remainingPrefill <= 0;
+    if (isComplete) one.accept({ id: this.#random.integer(0, 3), logprob: 0, top: [] });
+    if (one.state === 'finished') this.#leave(one);
+  }
+
+  #preempt(one: Sequence): void {
+    this.counts.preemptions += 1;
+    this.cache.freeAfter(this.#step, one);
+    one.prefillTokens = one.knownTokens;
+    if (!this.cache.admit(one, 0)) this.live.splice(this.live.indexOf(one), 1);
+  }
+
+  #end(one: Sequence, reason: 'abort' | 'error'): void {
+    one.finish(reason);
+    this.#leave(one);
+  }
+
+  #leave(one: Sequence): void {
+    this.cache.freeAfter(this.#step, one);
+    this.live.splice(this.live.indexOf(one), 1);
+  }
+}
+
+describe('the page ledger', () => {
+  it.each([1, 2, 3])(`balances after each of ${events} events (seed %i)`, (seed) => {
+    const simulation = new Simulation(seed);
+    const { cache, pool, live, counts } = simulation;
+    for (let event = 0; event < events; event += 1) {
+      simulation.happen();
+      cache.check(live);
+    }
+    expect(Math.min(counts.preemptions, counts.evictions, cache.counts.hits)).toBeGreaterThan(500);
+    simulation.drain();
+    cache.check([]);
+    expect(pool.counts()).toMatchObject({ pinned: 0, reserved: 0 });
+    cache.flush();
+    expect([pool.free, pool.index.size]).toEqual([pages, 0]);
+  });
+});
