@@ -5,10 +5,12 @@ import { loadTokenizer } from '@altstream/minimax-m3-chat';
 import { parseOverrides } from '@altstream/minimax-m3-model';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { readKeyFile } from './config/key-file.js';
 import { findModel, readGenerationDefaults } from './config/model-folder.js';
 import type { ServeFlags } from './config/serve-flags.js';
 import { ExitError } from './errors/index.js';
 import { LiveRequests } from './generation/live-requests.js';
+import { TokenBudget } from './http/access/token-budget.js';
 import { makeApp } from './http/app.js';
 import type { CacheIsolation } from './http/cache-salt.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
@@ -71,7 +73,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       servedModelNames: [firstName, ...otherNames],
       maxBodyBytes: flags.maxBodySize,
       keepAliveMs: flags.sseKeepAliveInterval * 1000,
-      apiKeys: flags.apiKey ?? [],
+      apiKeys: keysOf(flags),
       adminApiKeys: flags.adminApiKey ?? [],
       watchdogSeconds: flags.watchdogTimeout,
       modelPath: place.folder,
@@ -79,6 +81,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       allowedHosts: allowedHosts(flags),
       allowedOrigins: flags.allowedOrigins ?? [],
       profileDirectory: flags.profileDir,
+      requestsPerMinute: flags.rateLimitRpm,
+      tokensPerMinute: flags.rateLimitTpm,
+      maxConnections: flags.maxConnections,
+      overloadStatus: flags.overloadStatus === '429' ? 429 : 503,
       isExposed: !loopback.has(flags.host),
       prefixCacheIsolation: isolationOf(flags),
       requestTimeoutMs: flags.requestTimeout * 1000,
@@ -98,6 +104,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     markerIds: tokenizer.markerIds(),
     defaults,
     metrics: new ServerMetrics(firstName),
+    budget: new TokenBudget(flags.rateLimitTpm),
     logger,
     fingerprint: fingerprintOf(place.model, flags),
     startedSeconds: Math.floor(Date.now() / 1000),
@@ -164,10 +171,15 @@ async function listen(app: FastifyInstance, { host, port }: ServeFlags): Promise
   }
 }
 
+function keysOf({ apiKey, apiKeyFile }: ServeFlags): readonly string[] {
+  return [...(apiKey ?? []), ...(apiKeyFile === undefined ? [] : readKeyFile(apiKeyFile))];
+}
+
 /** Everybody who reaches the port may use the model, so beyond loopback a key is wanted. */
 function checkExposure(flags: ServeFlags): void {
-  const { host, apiKey, adminApiKey, allowUnauthenticated } = flags;
-  if (loopback.has(host) || apiKey?.length || adminApiKey?.length || allowUnauthenticated) return;
+  const { host, adminApiKey, allowUnauthenticated } = flags;
+  if (loopback.has(host) || keysOf(flags).length > 0 || adminApiKey?.length) return;
+  if (allowUnauthenticated) return;
   throw new ExitError(
     'usage',
     `--host ${host} is reachable from other machines; pass --api-key KEY, or --allow-unauthenticated if that is meant`,

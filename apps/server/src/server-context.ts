@@ -2,6 +2,7 @@ import type { ChatTokenizer } from '@altstream/minimax-m3-chat';
 import type { Logger } from 'pino';
 import type { LiveRequests } from './generation/live-requests.js';
 import type { GenerationDefaults } from './generation/sampling.js';
+import type { TokenBudget } from './http/access/token-budget.js';
 import type { CacheIsolation } from './http/cache-salt.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
 import type { EngineLink } from './worker/engine-link.js';
@@ -26,6 +27,12 @@ export interface HttpSettings {
   readonly allowedHosts: readonly string[] | undefined;
   /** Origins of pages on other sites that may use it. */
   readonly allowedOrigins: readonly string[];
+  /** For each key; 0 = no limit. */
+  readonly requestsPerMinute: number;
+  readonly tokensPerMinute: number;
+  readonly maxConnections: number;
+  /** HTTP status of `overloaded`. */
+  readonly overloadStatus: 429 | 503;
   /** Where profiles are written; undefined = there are none. */
   readonly profileDirectory: string | undefined;
   /** True if other machines can reach the server. */
@@ -54,6 +61,7 @@ export interface ServerContext {
   readonly markerIds: readonly number[];
   readonly defaults: GenerationDefaults;
   readonly metrics: ServerMetrics;
+  readonly budget: TokenBudget;
   readonly logger: Logger;
   /** Hash of model and versions, constant for a deployment. */
   readonly fingerprint: string;

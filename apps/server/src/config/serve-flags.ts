@@ -22,6 +22,11 @@ export interface ServeFlags {
   readonly allowedOrigins?: readonly string[];
   readonly allowedHosts?: readonly string[];
   readonly profileDir?: string;
+  readonly apiKeyFile?: string;
+  readonly rateLimitRpm: number;
+  readonly rateLimitTpm: number;
+  readonly maxConnections: number;
+  readonly overloadStatus: '429' | '503';
   readonly allowUnauthenticated?: boolean;
   readonly maxBodySize: number;
   readonly sseKeepAliveInterval: number;
@@ -66,6 +71,7 @@ export interface ServeFlags {
 export function addServeFlags(command: Command): Command {
   addModelFlags(command);
   addHttpFlags(command);
+  addLimitFlags(command);
   addSchedulerFlags(command);
   addLogFlags(command);
   command
@@ -150,6 +156,7 @@ function addHttpFlags(command: Command): void {
       flag('--port <port>', 'port to listen on; 0 = any free one').argParser(port).default(8000),
     )
     .addOption(flag('--api-key <keys...>', 'keys of which requests must carry one'))
+    .addOption(flag('--api-key-file <file>', 'keys, one a line; others may not be able to read it'))
     .addOption(
       flag('--admin-api-key <keys...>', 'keys that open every route, also those of the operator'),
     )
@@ -220,6 +227,30 @@ function addTurnFlags(command: Command): void {
       flag('--tenant-header <name>', 'header that tells tenants of one key apart').argParser(token),
     )
     .addOption(flag('--record-trace <file>', 'write every decision of the scheduler to it'));
+}
+
+function addLimitFlags(command: Command): void {
+  command
+    .addOption(
+      flag('--rate-limit-rpm <n>', 'requests a minute for each key; 0 = no limit')
+        .argParser(natural)
+        .default(0),
+    )
+    .addOption(
+      flag('--rate-limit-tpm <n>', 'tokens a minute for each key; 0 = no limit')
+        .argParser(natural)
+        .default(0),
+    )
+    .addOption(
+      flag('--max-connections <n>', 'sockets at once; more are closed')
+        .argParser(positive)
+        .default(4096),
+    )
+    .addOption(
+      flag('--overload-status <status>', 'of an answer when too many wait')
+        .choices(['503', '429'])
+        .default('503'),
+    );
 }
 
 function addSchedulerFlags(command: Command): void {

@@ -17,6 +17,7 @@ export class Ticket {
   /** Aborts when nothing more is to be generated: the client left, or the request was stopped. */
   readonly signal: AbortSignal;
   readonly #watch: RequestWatch;
+  readonly #tenant: string;
   readonly #stopped = new AbortController();
   #answer: ApiError | undefined;
 
@@ -24,6 +25,7 @@ export class Ticket {
   constructor(context: ServerContext, id: string, reply: FastifyReply) {
     this.context = context;
     this.id = id;
+    this.#tenant = reply.request.tenant;
     context.active.add(this);
     this.client = new ClientWatch(reply);
     this.signal = AbortSignal.any([this.client.signal, this.#stopped.signal]);
@@ -51,8 +53,9 @@ export class Ticket {
       if (!this.client.signal.aborted) this.#watch.fail(toApiError(error).code);
       throw error;
     } finally {
-      const { logger, settings } = this.context;
+      const { logger, settings, budget } = this.context;
       const summary = this.#watch.end();
+      budget.charge(this.#tenant, summary.promptTokens + summary.generatedTokens);
       if (settings.logRequests) logger.info({ request: this.id, ...summary }, 'request');
     }
   }
@@ -100,6 +103,7 @@ export function admit(
     throw unavailable('model_loading', `the model is still loading (${phase})`);
   }
   if (state !== 'ready') throw unavailable('engine_dead', 'the engine has stopped');
+  context.budget.check(reply.request.tenant);
   const id = request.request_id ?? request.rid ?? reply.request.id;
   reply.header('x-request-id', id);
   return new Ticket(context, id, reply);

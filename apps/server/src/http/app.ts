@@ -13,11 +13,13 @@ import type { ServerContext } from '../server-context.js';
 import { checkAddress } from './access/address-check.js';
 import { allowOrigins } from './access/cross-origin.js';
 import { Gate } from './access/gate.js';
+import { limitRequests } from './access/rate-limit.js';
 import { acceptJsonBodies } from './json-body.js';
 import { addRefusals } from './refusals.js';
 import { RouteTable } from './route-table.js';
 import { chatCompletions } from './routes/chat-completions.js';
 import { completions } from './routes/completions.js';
+import { documents } from './routes/documents.js';
 import { health } from './routes/health.js';
 import { loads } from './routes/loads.js';
 import { models } from './routes/models.js';
@@ -50,6 +52,9 @@ export function makeApp(context: ServerContext): FastifyInstance {
   addRefusals(app, context, routes);
   addFirstHook(app, context);
   allowOrigins(app, context.settings.allowedOrigins);
+  limitRequests(app, context.settings.requestsPerMinute);
+  app.server.maxConnections = context.settings.maxConnections;
+  app.server.on('drop', () => context.metrics.countRefusedConnection());
   // Behind the cross-origin rules, since a browser asks for those without a key.
   app.after(() => {
     addHooks(app, context);
@@ -63,6 +68,7 @@ export function makeApp(context: ServerContext): FastifyInstance {
       observe,
       operate,
       ui,
+      documents,
     ];
     for (const part of parts) part(app, context);
   });

@@ -18,7 +18,8 @@ export function addRefusals(
     const error = toApiError(thrown);
     if (error.status >= 500 && error.status !== 503)
       context.logger.error({ err: error.cause ?? error }, 'request failed');
-    return reply.code(error.status).headers(error.headers).send(error.body);
+    const status = error.code === 'overloaded' ? context.settings.overloadStatus : error.status;
+    return reply.code(status).headers(error.headers).send(error.body);
   });
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? '';

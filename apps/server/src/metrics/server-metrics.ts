@@ -57,6 +57,7 @@ export class ServerMetrics {
   readonly #http: { readonly count: Counter; readonly seconds: Histogram };
   readonly #pages: Gauge;
   readonly #replays: Gauge;
+  readonly #refusedConnections: Counter;
 
   constructor(modelName: string) {
     this.#labels = { model_name: modelName, engine: '0' };
@@ -121,6 +122,11 @@ export class ServerMetrics {
       help: 'Checks of the page ledger that failed',
       registers,
     });
+    this.#refusedConnections = new Counter({
+      name: 'altstream_connections_refused_total',
+      help: 'Connections above --max-connections',
+      registers,
+    });
     this.#replays = new Gauge({
       name: 'altstream_cuda_graph_replays_total',
       help: 'Launches of each captured decode graph',
@@ -182,6 +188,11 @@ export class ServerMetrics {
   countHttp(handler: string, method: string, status: number, seconds: number): void {
     this.#http.count.inc({ handler, method, status: String(status) });
     this.#http.seconds.observe({ handler, method }, seconds);
+  }
+
+  /** Counts a connection above the most that are taken. */
+  countRefusedConnection(): void {
+    this.#refusedConnections.inc();
   }
 
   /** Begins to follow a request that was accepted. */

@@ -43,7 +43,8 @@ export const chatPromptFields = {
     .nullish(),
 } as const;
 
-const chatBody = z.looseObject({
+/** The shape of a chat request. */
+export const chatBody = z.looseObject({
   ...samplingFields,
   ...chatPromptFields,
   max_tokens: z.int().min(1).nullish(),

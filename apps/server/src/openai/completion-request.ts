@@ -3,7 +3,8 @@ import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
 
 const tokenIds = z.array(z.int().min(0));
-const completionBody = z.looseObject({
+/** The shape of a completion request. */
+export const completionBody = z.looseObject({
   ...samplingFields,
   prompt: z.union([z.string(), z.array(z.string()), tokenIds, z.array(tokenIds)], {
     error: ({ input }) =>

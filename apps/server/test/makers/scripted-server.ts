@@ -10,6 +10,7 @@ import type { FastifyInstance } from 'fastify';
 import OpenAI from 'openai';
 import pino from 'pino';
 import { LiveRequests } from '../../src/generation/live-requests.js';
+import { TokenBudget } from '../../src/http/access/token-budget.js';
 import { makeApp } from '../../src/http/app.js';
 import { ServerMetrics } from '../../src/metrics/server-metrics.js';
 import type { ServerContext } from '../../src/server-context.js';
@@ -201,6 +202,10 @@ export async function startScripted(
       allowedHosts: undefined,
       allowedOrigins: [],
       profileDirectory: undefined,
+      requestsPerMinute: 0,
+      tokensPerMinute: 0,
+      maxConnections: 4096,
+      overloadStatus: 503,
       isExposed: false,
       watchdogSeconds: 300,
       requestTimeoutMs: 0,
@@ -220,6 +225,7 @@ export async function startScripted(
     markerIds: tokenizer.markerIds(),
     defaults: { eosTokenIds: [1] },
     metrics: new ServerMetrics('m3'),
+    budget: new TokenBudget(settings.tokensPerMinute ?? 0),
     logger: pino({ level: 'info' }, { write: (line) => log.push(JSON.parse(line)) }),
     fingerprint: 'fp_test',
     startedSeconds: 0,
