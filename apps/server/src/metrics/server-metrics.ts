@@ -133,12 +133,7 @@ export class ServerMetrics {
       labelNames: ['bucket'],
       registers,
     });
-    new Gauge({
-      name: 'altstream_build_info',
-      help: 'Always 1',
-      labelNames: ['version'],
-      registers,
-    }).set({ version: serverVersion }, 1);
+    showBuild(registers);
   }
 
   get contentType(): string {
@@ -232,4 +227,13 @@ export class ServerMetrics {
     if (ttftMs !== undefined) this.#latency.ttft.observe(this.#labels, ttftMs / 1000);
     if (gapMs !== undefined) this.#latency.itl.observe(this.#labels, gapMs / 1000);
   }
+}
+
+function showBuild(registers: Registry[]): void {
+  new Gauge({
+    name: 'altstream_build_info',
+    help: 'Always 1',
+    labelNames: ['version'],
+    registers,
+  }).set({ version: serverVersion }, 1);
 }
