@@ -40,7 +40,7 @@ export function ui(app: FastifyInstance, { settings, logger }: ServerContext): v
   const root = uiFolder();
   if (!existsSync(join(root, 'index.html'))) {
     logger.warn('the web pages are not built, so /ui answers 404; run `pnpm build`');
-    app.get('/ui', async () => {
+    app.get('/ui', { config: { access: 'open' } }, async () => {
       throw new ApiError({
         status: 404,
         code: 'ui_not_built',
