@@ -145,5 +145,7 @@ function abortError(signal: AbortSignal | undefined): unknown {
   const reason: unknown = signal?.reason;
   if (reason instanceof DOMException && reason.name === 'AbortError') return reason;
   const text = 'the wait was given up; the work on the device goes on';
-  return new DOMException(text, { name: 'AbortError', cause: reason });
+  // The browser's types know no options, and pages of a server may see these sources.
+  const error = new DOMException(text, 'AbortError');
+  return Object.defineProperty(error, 'cause', { value: reason, configurable: true });
 }

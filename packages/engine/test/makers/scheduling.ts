@@ -2,7 +2,6 @@ import { PagePool } from '../../src/pages/page-pool.js';
 import { PrefixCache } from '../../src/pages/prefix-cache.js';
 import { type Batch, completesPrompt } from '../../src/scheduler/batch.js';
 import { Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.js';
-import type { Sequence } from '../../src/sequence.js';
 
 const token = { id: 7, logprob: -1, top: [] };
 
@@ -53,10 +52,4 @@ export function runAll(
     check();
   }
   return steps;
-}
-
-/** Ids of what decodes in a batch, and of what is computed of prompts. */
-export function idsOf({ decode, prefill }: Batch): { decode: number[]; prefill: number[] } {
-  const idOf = ({ id }: Sequence): number => id;
-  return { decode: decode.map(idOf), prefill: prefill.map(({ sequence }) => sequence.id) };
 }
