@@ -17,7 +17,7 @@ const stats = (promptTokens: number, generatedTokens: number) => ({
   pages: { total: 10, free: 3, evictable: 2, pinned: 5, reserved: 7 },
   prefixCache: { queries: 2 * promptTokens, hits: promptTokens },
   ledgerErrors: 1,
-  scheduling: { preemptions: 3, expired: 0 },
+  scheduling: { preemptions: 3, preempted: 0, expired: 0 },
   steps: 3,
   promptTokens,
   generatedTokens,

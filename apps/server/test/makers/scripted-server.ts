@@ -91,7 +91,7 @@ export class ScriptedEngine implements EngineLink {
       pages: { total: 1, free: 1, evictable: 0, pinned: 0, reserved: 0 },
       prefixCache: { queries: 0, hits: 0 },
       ledgerErrors: 0,
-      scheduling: { preemptions: 0, expired: 0 },
+      scheduling: { preemptions: 0, preempted: 0, expired: 0 },
       steps: 0,
       promptTokens: 0,
       generatedTokens: 0,

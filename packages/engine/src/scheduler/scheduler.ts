@@ -34,6 +34,8 @@ export interface SchedulerOptions {
 export interface SchedulerCounts {
   /** Sequences that gave up their pages and start anew. */
   readonly preemptions: number;
+  /** Of these, the ones that wait for a place at the moment. */
+  readonly preempted: number;
   /** Sequences whose time was over. */
   readonly expired: number;
 }
@@ -87,7 +89,7 @@ export class Scheduler {
   }
 
   get counts(): SchedulerCounts {
-    return { ...this.#counts };
+    return { ...this.#counts, preempted: this.#waiting.preempted };
   }
 
   /** Sequences that hold pages. */

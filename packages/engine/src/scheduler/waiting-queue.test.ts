@@ -66,9 +66,13 @@ describe('the waiting queue', () => {
     const { queue, add, take, takeAll } = makeQueue();
     const first = add('first', { arrivalMs: 1 });
     expect(take()).toBe('first');
+    first.admissions = 1;
     add('second', { arrivalMs: 2 });
+    expect(queue.preempted).toBe(0);
     queue.add(first);
+    expect(queue.preempted).toBe(1);
     expect(takeAll()).toEqual(['first', 'second']);
+    expect(queue.preempted).toBe(0);
   });
 
   it('lets tenants take turns by what they cost, not by how many requests they have', () => {

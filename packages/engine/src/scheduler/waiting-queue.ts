@@ -33,6 +33,12 @@ export class WaitingQueue {
     return this.#length;
   }
 
+  /** Those that had a place before and lost it. */
+  get preempted(): number {
+    const all = this.#ring.flatMap(({ waiting }) => waiting);
+    return all.filter(({ admissions }) => admissions > 0).length;
+  }
+
   add(sequence: Sequence): void {
     sequence.state = 'waiting';
     this.#tenantOf(sequence).waiting.push(sequence);

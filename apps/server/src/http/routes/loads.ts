@@ -60,7 +60,7 @@ function coreOf(stats: EngineStats, { info, metrics }: ServerContext) {
 
 function moreOf(
   wanted: ReadonlySet<Section>,
-  { pages, waiting, graphs }: EngineStats,
+  { pages, waiting, graphs, scheduling }: EngineStats,
   { info }: ServerContext,
 ): Record<string, unknown> {
   const has = (section: Section): boolean => wanted.has(section) || wanted.has('all');
@@ -74,7 +74,7 @@ function moreOf(
     graph_gb: graphs.workspaceBytes / gb,
     token_capacity: pages.total * (info?.pageTokens ?? 0),
   };
-  // Nothing here waits for a grammar once it is queued, is paused, or loses its place.
-  const queues = { waiting, grammar: 0, paused: 0, retracted: 0 };
+  // Nothing here waits for a grammar once it is queued, or is paused.
+  const queues = { waiting, grammar: 0, paused: 0, retracted: scheduling.preempted };
   return { ...(has('memory') ? { memory } : {}), ...(has('queues') ? { queues } : {}) };
 }
