@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ResultFlags } from '../bench/bench-files.js';
 import { type MetricName, metricNames } from '../bench/bench-report.js';
+import { jsonObject } from '../config/json-object.js';
 import { addClientFlags, type ClientFlags } from './client-flags.js';
 
 /** Options of `altstream bench` as commander gives them. */
@@ -106,18 +107,6 @@ const numberFrom0 = (text: string): number =>
 const share = (text: string): number =>
   numberWhere(text, (n) => n >= 0 && n < 1, 'a number from 0, below 1');
 const rate = (text: string): number => (text === 'inf' ? Infinity : above0(text));
-
-function jsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>;
-    }
-  } catch {
-    // The message below says what was expected.
-  }
-  throw new InvalidArgumentError('Expected a JSON object.');
-}
 
 type Goals = Map<'ttft' | 'tpot' | 'e2el', number>;
 

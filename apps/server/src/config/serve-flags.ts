@@ -2,6 +2,7 @@ import { parseOverrides } from '@altstream/minimax-m3-model';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { addFixedFlags } from './fixed-flags.js';
 import { addFlagAliases } from './flag-aliases.js';
+import { jsonObject } from './json-object.js';
 
 /** Options of `altstream serve` as commander gives them. */
 export interface ServeFlags {
@@ -325,18 +326,6 @@ function device(text: string): string {
   if (/^(auto|cpu|cuda:\d+)$/.test(text)) return text;
   if (text === 'cuda') return 'cuda:0';
   throw new InvalidArgumentError('Expected auto, cpu or cuda:N.');
-}
-
-function jsonObject(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      return value as Record<string, unknown>;
-    }
-  } catch {
-    // The message below says what was expected.
-  }
-  throw new InvalidArgumentError('Expected a JSON object.');
 }
 
 /** One `field=value` an argument; the environment has several, apart by spaces. */
