@@ -1,10 +1,11 @@
 import type { SettledOptions } from './engine-options.js';
 import { PromptError } from './errors/index.js';
+import type { ModelFacts } from './model.js';
 
 /** The prompt as ids of the vocabulary that leave room for an answer. @throws PromptError */
 export function checkPrompt(
   prompt: ArrayLike<number>,
-  { model, maxModelLength }: SettledOptions,
+  { model, maxModelLength }: SettledOptions<ModelFacts>,
 ): Int32Array {
   const ids = Int32Array.from(prompt);
   if (ids.length === 0)

@@ -1,7 +1,7 @@
 import { ParameterError } from './errors/index.js';
 import { mostStopTokenIds } from './generation-parameters.js';
 import type { CacheDemand, CacheSize } from './memory/cache-size.js';
-import type { CausalModel } from './model.js';
+import type { CausalModel, ModelFacts } from './model.js';
 import type { TokenBytes } from './stop-condition.js';
 
 /** How an engine is made. Names follow vLLM where it has one. */
@@ -55,14 +55,15 @@ export interface EngineOptions {
 }
 
 /** Options with every default filled in and every value checked. */
-export type SettledOptions = Readonly<
+export type SettledOptions<M extends ModelFacts = CausalModel> = Readonly<
   Required<
     Omit<
       EngineOptions,
-      'tokenBytes' | 'onFault' | 'onLedgerError' | 'onTrace' | 'pages' | 'memoryFraction'
+      'model' | 'tokenBytes' | 'onFault' | 'onLedgerError' | 'onTrace' | 'pages' | 'memoryFraction'
     >
   >
 > & {
+  readonly model: M;
   readonly tokenBytes: TokenBytes | undefined;
   readonly onFault: ((error: Error) => void) | undefined;
   readonly onLedgerError: ((error: Error) => void) | undefined;
@@ -74,11 +75,14 @@ export type SettledOptions = Readonly<
   readonly demand: CacheDemand;
 };
 
+/** Options of an engine on some model, whether it runs on a device or not. */
+export type OptionsOn<M extends ModelFacts> = Omit<EngineOptions, 'model'> & { readonly model: M };
+
 const mostDefaultCacheBytes = 2 ** 30;
 const defaultFraction = 0.9;
 
 /** Fills in defaults and refuses what cannot work, naming the option. */
-export function settleOptions(given: EngineOptions): SettledOptions {
+export function settleOptions<M extends ModelFacts>(given: OptionsOn<M>): SettledOptions<M> {
   const { model } = given;
   const maxSequences = positive('maxSequences', given.maxSequences ?? 8);
   const maxModelLength = positive('maxModelLength', given.maxModelLength ?? model.maxPositions);
@@ -93,7 +97,7 @@ export function settleOptions(given: EngineOptions): SettledOptions {
     const expected = `at least one size ≥ maxSequences (${maxSequences}), so that no step leaves the graphs`;
     throw new ParameterError({ parameter: 'graphSizes', expected, received: graphSizes.join(' ') });
   }
-  const settled = {
+  const settled: SettledOptions<M> = {
     model,
     maxSequences,
     maxBatchedTokens: positive('maxBatchedTokens', given.maxBatchedTokens ?? 512),
@@ -131,7 +135,10 @@ export function settleOptions(given: EngineOptions): SettledOptions {
 }
 
 /** The same for a cache of so many pages, which may cut the length of the model. */
-export function withPages(options: SettledOptions, cache: CacheSize): SettledOptions {
+export function withPages<M extends ModelFacts>(
+  options: SettledOptions<M>,
+  cache: CacheSize,
+): SettledOptions<M> {
   const { demand, model } = options;
   const { length, isLengthGiven } = demand;
   const roomTokens = cache.pages * model.pageTokens;
@@ -143,13 +150,13 @@ export function withPages(options: SettledOptions, cache: CacheSize): SettledOpt
 }
 
 function cacheRule(
-  given: EngineOptions,
+  given: OptionsOn<ModelFacts>,
   maxSequences: number,
   length: number,
 ): SettledOptions['cache'] {
   const { model, pages, memoryFraction } = given;
   if (pages !== undefined) return { pages: positive('pages', pages), why: 'given' };
-  if (memoryFraction === undefined && model.runtime.backend === 'cpu') {
+  if (memoryFraction === undefined && model.runtime?.backend === 'cpu') {
     const most = `${mostDefaultCacheBytes / 2 ** 30} GiB`;
     const why = `not measured on the CPU: what the sequences could fill, at most ${most}`;
     return { pages: defaultPages(given, maxSequences, length), why };
@@ -172,7 +179,7 @@ function natural(parameter: string, value: number): number {
 
 /** The model's own longest sequence may be far beyond this machine, so only an explicit one counts. */
 function defaultPages(
-  { model, maxModelLength }: EngineOptions,
+  { model, maxModelLength }: OptionsOn<ModelFacts>,
   maxSequences: number,
   length: number,
 ): number {

@@ -1,24 +1,17 @@
-import type { Stream } from '@altstream/cuda-runtime';
-import { loadDenseKernels } from '@altstream/dense-kernels';
 import { checkPrompt } from './check-prompt.js';
-import {
-  type EngineOptions,
-  type SettledOptions,
-  settleOptions,
-  withPages,
-} from './engine-options.js';
+import { type EngineOptions, type SettledOptions, settleOptions } from './engine-options.js';
 import { CapacityError, ClosedError, ParameterError, StepError } from './errors/index.js';
 import { isFatal } from './errors/is-fatal.js';
 import { EventQueue } from './event-queue.js';
 import type { GenerationEvent } from './generation-event.js';
 import { type GenerationParameters, settleParameters } from './generation-parameters.js';
-import { GraphRunner, type GraphRunnerReport } from './graph-runner.js';
-import { createCache, pagesOfSequence, sizeCache } from './memory/cache.js';
-import type { ModelCache } from './model.js';
+import type { GraphRunnerReport } from './graph-runner.js';
+import type { ModelFacts } from './model.js';
 import { LedgerWatch } from './pages/ledger-watch.js';
 import { type PageCounts, PagePool } from './pages/page-pool.js';
 import { PrefixCache, type PrefixCacheCounts } from './pages/prefix-cache.js';
-import { PrefillRunner } from './prefill-runner.js';
+import { deviceParts } from './parts/device-parts.js';
+import type { EngineParts } from './parts/engine-parts.js';
 import { type Batch, completesPrompt, type PrefillPiece } from './scheduler/batch.js';
 import { Scheduler, type SchedulerCounts } from './scheduler/scheduler.js';
 import type { Backlog } from './scheduler/trace/trace-line.js';
@@ -58,15 +51,14 @@ const lookAgainMs = 100;
  * chunks, decode through captured graphs.
  */
 export class Engine {
-  readonly #options: SettledOptions;
-  readonly #stream: Stream;
-  readonly #cache: ModelCache;
+  readonly #options: SettledOptions<ModelFacts>;
+  readonly #parts: EngineParts;
   readonly #pool: PagePool;
   readonly #prefixes: PrefixCache;
   readonly #ledger: LedgerWatch;
   readonly #scheduler: Scheduler;
-  readonly #decode: GraphRunner;
-  readonly #prefill: PrefillRunner;
+  readonly #decode: EngineParts['decode'];
+  readonly #prefill: EngineParts['prefill'];
   readonly #counts = { steps: 0, promptTokens: 0, generatedTokens: 0 };
   #nextId = 1;
   #isClosed = false;
@@ -76,14 +68,13 @@ export class Engine {
   #wake: (() => void) | undefined;
   #running: Promise<void> | undefined;
 
-  private constructor(options: SettledOptions, stream: Stream, cache: ModelCache) {
-    const { model } = options;
-    const { pageTokens } = model;
-    const maxPages = pagesOfSequence(options);
+  /** Starts the step loop on parts that are ready; the engine disposes them when it closes. */
+  protected constructor(parts: EngineParts) {
+    const { options, pages } = parts;
+    const { pageTokens } = options.model;
     this.#options = options;
-    this.#stream = stream;
-    this.#cache = cache;
-    this.#pool = new PagePool(cache.pages);
+    this.#parts = parts;
+    this.#pool = new PagePool(pages);
     const isEnabled = options.prefixCaching;
     const prefixes = new PrefixCache({ pool: this.#pool, pageTokens, isEnabled });
     const scheduler = new Scheduler({ ...options, cache: prefixes });
@@ -95,18 +86,9 @@ export class Engine {
       onError: options.onLedgerError,
       now: () => performance.now(),
     });
-    const { maxEntries } = options;
-    const parts = { model, cache: this.#cache, stream, maxPages, maxEntries };
-    this.#decode = new GraphRunner({
-      ...parts,
-      buckets: options.graphSizes,
-      maxRows: Math.max(options.maxSequences, ...options.graphSizes),
-    });
-    this.#prefill = new PrefillRunner({
-      ...parts,
-      maxTokens: options.maxBatchedTokens,
-      maxSequences: options.maxPartialPrefills,
-    });
+    this.#decode = parts.decode;
+    this.#prefill = parts.prefill;
+    this.#running = this.#loop().catch((error: unknown) => this.#giveUp(error));
   }
 
   /**
@@ -115,29 +97,7 @@ export class Engine {
    * @throws ParameterError, MemoryError, and what the device throws; nothing stays allocated then
    */
   static async create(given: EngineOptions): Promise<Engine> {
-    const asked = settleOptions(given);
-    await loadDenseKernels(asked.model.runtime);
-    const stream = asked.model.device.createStream({ name: 'engine' });
-    let cache: ModelCache | undefined;
-    let engine: Engine | undefined;
-    try {
-      const size = await sizeCache(asked, stream);
-      const options = withPages(asked, size);
-      cache = createCache(options, size.pages);
-      const made = new Engine(options, stream, cache);
-      engine = made;
-      await made.#decode.capture();
-      made.#running = made.#loop().catch((error: unknown) => made.#giveUp(error));
-      return made;
-    } catch (error) {
-      if (engine) {
-        engine.#decode.dispose();
-        engine.#prefill.dispose();
-      }
-      cache?.dispose();
-      stream.dispose();
-      throw error;
-    }
+    return new Engine(await deviceParts(settleOptions(given)));
   }
 
   /**
@@ -267,10 +227,7 @@ export class Engine {
     this.#wake?.();
     await this.#running;
     this.#scheduler.drain((sequence) => sequence.finish('abort'));
-    this.#decode.dispose();
-    this.#prefill.dispose();
-    this.#cache.dispose();
-    this.#stream.dispose();
+    this.#parts.dispose();
   }
 
   /** What no single request can be blamed for: every request ends with the fault, none is taken. */

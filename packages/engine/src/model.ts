@@ -31,10 +31,10 @@ export interface ModelCache {
   dispose(): void;
 }
 
-/** What the engine needs of a model; it knows models by this interface only. */
-export interface CausalModel {
-  readonly runtime: Runtime;
-  readonly device: Device;
+/** What the engine's books need of a model. */
+export interface ModelFacts {
+  /** Absent for a model that runs on no device. */
+  readonly runtime?: Pick<Runtime, 'backend'>;
   readonly vocabSize: number;
   /** Longest sequence, in tokens. */
   readonly maxPositions: number;
@@ -44,6 +44,14 @@ export interface CausalModel {
   readonly pageBytes: number;
   /** Bytes that the weights of one layer take, the largest; for messages about memory. */
   readonly layerBytes?: number;
+  /** What was chosen when the model was made. */
+  describe(): Record<string, unknown>;
+}
+
+/** What the engine needs of a model that runs on a device; it knows models by this interface only. */
+export interface CausalModel extends ModelFacts {
+  readonly runtime: Runtime;
+  readonly device: Device;
   createCache(pages: number): ModelCache;
   /**
    * Enqueues one pass and returns at once; may be captured.
@@ -51,6 +59,4 @@ export interface CausalModel {
    * @returns logits f32 [rows, vocabSize], in the step's workspace
    */
   forward(batch: ModelBatch, cache: ModelCache, step: StepContext): Tensor;
-  /** What was chosen when the model was made. */
-  describe(): Record<string, unknown>;
 }

@@ -1,0 +1,47 @@
+import { loadDenseKernels } from '@altstream/dense-kernels';
+import { type SettledOptions, withPages } from '../engine-options.js';
+import { GraphRunner } from '../graph-runner.js';
+import { createCache, pagesOfSequence, sizeCache } from '../memory/cache.js';
+import { PrefillRunner } from '../prefill-runner.js';
+import type { EngineParts } from './engine-parts.js';
+
+/**
+ * The parts of an engine whose model runs on a device: the cache, sized and allocated, and the
+ * runners, with the decode graphs captured.
+ *
+ * @throws MemoryError, and what the device throws; nothing stays allocated then
+ */
+export async function deviceParts(asked: SettledOptions): Promise<EngineParts> {
+  const { model } = asked;
+  await loadDenseKernels(model.runtime);
+  const made: { dispose(): void }[] = [];
+  const keep = <T extends { dispose(): void }>(part: T): T => {
+    made.unshift(part);
+    return part;
+  };
+  const dispose = (): void => {
+    for (const part of made) part.dispose();
+  };
+  const stream = keep(model.device.createStream({ name: 'engine' }));
+  try {
+    const size = await sizeCache(asked, stream);
+    const options = withPages(asked, size);
+    const cache = keep(createCache(options, size.pages));
+    const { maxEntries, graphSizes, maxSequences } = options;
+    const parts = { model, cache, stream, maxPages: pagesOfSequence(options), maxEntries };
+    const maxRows = Math.max(maxSequences, ...graphSizes);
+    const decode = keep(new GraphRunner({ ...parts, buckets: graphSizes, maxRows }));
+    const prefill = keep(
+      new PrefillRunner({
+        ...parts,
+        maxTokens: options.maxBatchedTokens,
+        maxSequences: options.maxPartialPrefills,
+      }),
+    );
+    await decode.capture();
+    return { options, pages: cache.pages, decode, prefill, dispose };
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+}
