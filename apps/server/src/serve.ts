@@ -13,6 +13,8 @@ import { LiveRequests } from './generation/live-requests.js';
 import { TokenBudget } from './http/access/token-budget.js';
 import { makeApp } from './http/app.js';
 import type { CacheIsolation } from './http/cache-salt.js';
+import { replaceFiles } from './http/tls/secure-server.js';
+import { readTlsFiles, warnOfEnd } from './http/tls/tls-files.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import type { ServerContext } from './server-context.js';
 import { serverVersion } from './version.js';
@@ -29,6 +31,10 @@ export interface RunningServer {
   readonly modelName: string;
   /** Settles when the model is loaded and the graphs are captured. */
   ready(): Promise<EngineInfo>;
+  /** Files that can be read anew while it runs: those of TLS, and of keys. */
+  readonly rereads: readonly string[];
+  /** Reads them anew. @throws ExitError if one is wrong; everything stays as it was then */
+  reload(): void;
   /** Refuses new requests, gives running ones the time, then ends everything. */
   close(timeoutMs: number): Promise<void>;
 }
@@ -50,6 +56,8 @@ const loopback = new Set(['127.0.0.1', '::1', 'localhost']);
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { flags, logger, onProgress, onEngineFailure } = options;
   checkExposure(flags);
+  const tls = readTlsFiles(flags);
+  if (tls) warnOfEnd(tls, logger);
   const place = findModel(flags);
   if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
     throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
@@ -112,21 +120,25 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     info: undefined,
     isDraining: false,
   };
-  const app = makeApp(context);
+  const app = makeApp(context, tls);
   try {
     await listen(app, flags);
   } catch (error) {
     await Promise.all([context.engine.close(), context.text.close()]);
     throw error;
   }
-  return running(app, context, flags.host);
+  return running(app, context, flags);
 }
 
-function running(app: FastifyInstance, context: ServerContext, host: string): RunningServer {
+function running(app: FastifyInstance, context: ServerContext, flags: ServeFlags): RunningServer {
+  const { host, apiKeyFile, sslCertfile, sslKeyfile, sslCaCerts } = flags;
+  const scheme = sslCertfile === undefined ? 'http' : 'https';
   const { port } = app.server.address() as AddressInfo;
   return {
     modelName: context.settings.servedModelNames[0],
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    rereads: [apiKeyFile, sslCertfile, sslKeyfile, sslCaCerts].filter((file) => file !== undefined),
+    reload: () => reload(app, context, flags),
     ready: async () => {
       const info = await context.engine.ready().catch((error: Error) => {
         throw startError(error);
@@ -144,6 +156,21 @@ function running(app: FastifyInstance, context: ServerContext, host: string): Ru
       await context.text.close();
     },
   };
+}
+
+/** All is read before anything changes, so a wrong file changes nothing. */
+function reload(
+  app: FastifyInstance,
+  { settings, logger }: ServerContext,
+  flags: ServeFlags,
+): void {
+  const tls = readTlsFiles(flags);
+  const keys = { apiKeys: keysOf(flags), adminApiKeys: settings.adminApiKeys };
+  if (tls) {
+    warnOfEnd(tls, logger);
+    replaceFiles(app, tls);
+  }
+  app.gate.replaceKeys(keys);
 }
 
 /** Waits until no request runs, or until the time is over. */
@@ -222,8 +249,9 @@ function workerOptions(flags: ServeFlags, model: string): EngineWorkerOptions {
 
 /** Keys that may find each other's prompts could tell by the time what those were. */
 function isolationOf(flags: ServeFlags): CacheIsolation {
-  const { prefixCacheIsolation, apiKey = [], adminApiKey = [] } = flags;
-  return prefixCacheIsolation ?? (apiKey.length + adminApiKey.length > 1 ? 'api-key' : 'none');
+  const { prefixCacheIsolation, adminApiKey = [] } = flags;
+  const keys = keysOf(flags).length + adminApiKey.length;
+  return prefixCacheIsolation ?? (keys > 1 ? 'api-key' : 'none');
 }
 
 /** Exit codes tell supervisors whether trying again can help. */

@@ -5,7 +5,7 @@ import pretty from 'pino-pretty';
 import { applyConfigFile } from '../config/config-file.js';
 import { printedConfig } from '../config/print-config.js';
 import { addServeFlags, type ServeFlags } from '../config/serve-flags.js';
-import { exitCodes } from '../errors/index.js';
+import { ExitError, exitCodes } from '../errors/index.js';
 import { type RunningServer, serve } from '../serve.js';
 import type { EngineInfo } from '../worker/messages.js';
 import { banner, meansNothing } from './banner.js';
@@ -55,7 +55,8 @@ async function run(flags: ServeFlags): Promise<void> {
   const readyMs = Math.round(performance.now());
   report(info, readyMs, logger);
   const keys = [...(flags.apiKey ?? []), ...(flags.adminApiKey ?? [])];
-  const access = { isOpen: keys.length === 0, servesUi: !flags.disableUi };
+  const isOpen = keys.length === 0 && flags.apiKeyFile === undefined;
+  const access = { isOpen, servesUi: !flags.disableUi };
   print(banner(server, { ...info, readyMs }, access));
 }
 
@@ -96,12 +97,27 @@ function closeGracefully({
   logger: Logger;
 }): void {
   const timeoutMs = flags.shutdownTimeout * 1000;
-  closeWithGrace({ delay: timeoutMs + 15_000, logger: false }, async ({ signal, err }) => {
+  const rereads = server.rereads.length > 0;
+  if (rereads) process.on('SIGHUP', () => reload(server, logger));
+  const skip: 'SIGHUP'[] = rereads ? ['SIGHUP'] : [];
+  closeWithGrace({ delay: timeoutMs + 15_000, logger: false, skip }, async ({ signal, err }) => {
     if (err) logger.fatal({ err }, 'unexpected error');
     else logger.info({ signal }, 'shutting down; running requests may finish');
     await server.close(err ? 0 : timeoutMs);
     if (err || engine.isDead) process.exit(exitCodes.engine);
   });
+}
+
+/** What is wrong with a new file must not end a server that runs well with the old one. */
+function reload(server: RunningServer, logger: Logger): void {
+  const { rereads: files } = server;
+  try {
+    server.reload();
+    logger.info({ files }, 'SIGHUP: read anew');
+  } catch (error) {
+    if (!(error instanceof ExitError)) throw error;
+    logger.error({ files, reason: error.message }, 'SIGHUP: nothing changed');
+  }
 }
 
 /** Nothing is silent: one line for each part that chose something. */

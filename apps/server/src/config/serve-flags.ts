@@ -1,11 +1,16 @@
 import { parseOverrides } from '@altstream/minimax-m3-model';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { TlsFlags } from '../http/tls/tls-files.js';
 import { addFixedFlags } from './fixed-flags.js';
 import { addFlagAliases } from './flag-aliases.js';
+import { flag, natural, positive } from './flags/flag.js';
+import { addHttpFlags } from './flags/http-flags.js';
+import { addLimitFlags } from './flags/limit-flags.js';
+import { addLogFlags } from './flags/log-flags.js';
 import { jsonObject } from './json-object.js';
 
 /** Options of `altstream serve` as commander gives them. */
-export interface ServeFlags {
+export interface ServeFlags extends TlsFlags {
   readonly config?: string;
   readonly printConfig?: boolean;
   readonly model?: string;
@@ -82,22 +87,6 @@ export function addServeFlags(command: Command): Command {
   return addFlagAliases(command);
 }
 
-function addLogFlags(command: Command): void {
-  command
-    .addOption(
-      flag('--log-level <level>', 'least important line that is shown')
-        .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
-        .default('info'),
-    )
-    .addOption(
-      flag('--log-format <format>', 'pretty on a terminal, else json').choices(['pretty', 'json']),
-    )
-    .addOption(flag('--disable-log-requests', 'no line for each request'))
-    .addOption(
-      flag('--enable-per-request-metrics', 'answers carry the times and speeds of their request'),
-    );
-}
-
 function addModelFlags(command: Command): void {
   command
     .addOption(flag('--model <dir>', 'folder of a MiniMax-M3 checkpoint (default: the demo model)'))
@@ -150,52 +139,6 @@ function addModelFlags(command: Command): void {
     );
 }
 
-function addHttpFlags(command: Command): void {
-  command
-    .addOption(flag('--host <address>', 'address to listen on').default('127.0.0.1'))
-    .addOption(
-      flag('--port <port>', 'port to listen on; 0 = any free one').argParser(port).default(8000),
-    )
-    .addOption(flag('--api-key <keys...>', 'keys of which requests must carry one'))
-    .addOption(flag('--api-key-file <file>', 'keys, one a line; others may not be able to read it'))
-    .addOption(
-      flag('--admin-api-key <keys...>', 'keys that open every route, also those of the operator'),
-    )
-    .addOption(flag('--allowed-origins <origins...>', 'other sites whose pages may use the server'))
-    .addOption(
-      flag(
-        '--allowed-hosts <names...>',
-        'names of the server; on loopback beside those of loopback',
-      ),
-    )
-    .addOption(flag('--profile-dir <dir>', 'folder where the operator’s profiles are written'))
-    .addOption(flag('--disable-ui', 'no web pages at /ui'))
-    .addOption(flag('--allow-unauthenticated', 'listen beyond loopback without a key'))
-    .addOption(
-      flag('--max-body-size <bytes>', 'largest request body')
-        .argParser(positive)
-        .default(32 * 2 ** 20),
-    )
-    .addOption(
-      flag('--sse-keep-alive-interval <s>', 'seconds between comments on a silent stream; 0 = none')
-        .argParser(natural)
-        .default(15),
-    )
-    .addOption(
-      flag(
-        '--watchdog-timeout <s>',
-        'seconds without a step after which a busy engine is dead; 0 = never',
-      )
-        .argParser(natural)
-        .default(300),
-    )
-    .addOption(
-      flag('--shutdown-timeout <s>', 'seconds that running requests get after SIGTERM')
-        .argParser(natural)
-        .default(30),
-    );
-}
-
 /** Whose turn it is, and for how long. */
 function addTurnFlags(command: Command): void {
   command
@@ -228,30 +171,6 @@ function addTurnFlags(command: Command): void {
       flag('--tenant-header <name>', 'header that tells tenants of one key apart').argParser(token),
     )
     .addOption(flag('--record-trace <file>', 'write every decision of the scheduler to it'));
-}
-
-function addLimitFlags(command: Command): void {
-  command
-    .addOption(
-      flag('--rate-limit-rpm <n>', 'requests a minute for each key; 0 = no limit')
-        .argParser(natural)
-        .default(0),
-    )
-    .addOption(
-      flag('--rate-limit-tpm <n>', 'tokens a minute for each key; 0 = no limit')
-        .argParser(natural)
-        .default(0),
-    )
-    .addOption(
-      flag('--max-connections <n>', 'sockets at once; more are closed')
-        .argParser(positive)
-        .default(4096),
-    )
-    .addOption(
-      flag('--overload-status <status>', 'of an answer when too many wait')
-        .choices(['503', '429'])
-        .default('503'),
-    );
 }
 
 function addSchedulerFlags(command: Command): void {
@@ -291,37 +210,6 @@ function addSchedulerFlags(command: Command): void {
     .addOption(flag('--enforce-eager', 'decode without graphs'));
 }
 
-/** An option whose environment twin is `ALTSTREAM_` and the flag in capitals. */
-function flag(flags: string, description: string): Option {
-  const option = new Option(flags, description);
-  const name = (option.long ?? '').slice(2).toUpperCase().replaceAll('-', '_');
-  return option.env(`ALTSTREAM_${name}`);
-}
-
-function integer(text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most)
-    return value;
-  throw new InvalidArgumentError(`Expected an integer from ${least} to ${most}.`);
-}
-
-const positive = (text: string): number => integer(text, 1, 2 ** 31 - 1);
-const natural = (text: string): number => integer(text, 0, 2 ** 31 - 1);
-const port = (text: string): number => integer(text, 0, 65_535);
-const positiveList = (text: string, previous?: number[]): number[] => [
-  ...(previous ?? []),
-  ...text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map(positive),
-];
-
-/** A name of a header. */
-function token(text: string): string {
-  if (/^[\w-]{1,64}$/.test(text)) return text;
-  throw new InvalidArgumentError('Expected the name of a header, such as x-tenant.');
-}
-
 function device(text: string): string {
   if (/^(auto|cpu|cuda:\d+)$/.test(text)) return text;
   if (text === 'cuda') return 'cuda:0';
@@ -350,4 +238,18 @@ function share(text: string): number {
   const value = Number(text);
   if (text.trim() !== '' && value > 0 && value <= 1) return value;
   throw new InvalidArgumentError('Expected a number above 0, at most 1.');
+}
+
+const positiveList = (text: string, previous?: number[]): number[] => [
+  ...(previous ?? []),
+  ...text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(positive),
+];
+
+/** A name of a header. */
+function token(text: string): string {
+  if (/^[\w-]{1,64}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected the name of a header, such as x-tenant.');
 }

@@ -27,11 +27,18 @@ import { observe } from './routes/observe.js';
 import { operate } from './routes/operate.js';
 import { tokens } from './routes/tokens.js';
 import { ui } from './routes/ui.js';
+import { checkClients, secureOptions } from './tls/secure-server.js';
+import type { TlsFiles } from './tls/tls-files.js';
 import { closeUnusedConnections } from './unused-connections.js';
 
-/** The HTTP side: routes, authentication, error bodies. It knows the engine by the context only. */
-export function makeApp(context: ServerContext): FastifyInstance {
+/**
+ * The HTTP side: routes, authentication, error bodies. It knows the engine by the context only.
+ *
+ * @param tls without it connections are plain
+ */
+export function makeApp(context: ServerContext, tls?: TlsFiles): FastifyInstance {
   const app = Fastify({
+    ...(tls ? { https: secureOptions(tls) } : {}),
     bodyLimit: context.settings.maxBodyBytes,
     keepAliveTimeout: 75_000,
     requestTimeout: uploadTimeoutMs(context.settings.maxBodyBytes),
@@ -41,7 +48,9 @@ export function makeApp(context: ServerContext): FastifyInstance {
     // Names of models are paths of folders at times.
     routerOptions: { maxParamLength: 4096 },
     forceCloseConnections: 'idle',
-  });
+    // Plain or not, the server has the same events and limits.
+  }) as unknown as FastifyInstance;
+  if (tls) checkClients(app, tls);
   app.server.headersTimeout = 60_000;
   // Some clients close their half of the socket once the request is sent, and still read.
   (app.server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
@@ -85,6 +94,7 @@ function addFirstHook(app: FastifyInstance, context: ServerContext): void {
 
 function addHooks(app: FastifyInstance, context: ServerContext): void {
   const gate = new Gate(context.settings);
+  app.decorate('gate', gate);
   app.decorateRequest('tenant', '');
   app.addHook('onRequest', async (request) => gate.check(request));
   app.addHook('onResponse', async (request, reply) => {

@@ -7,13 +7,21 @@ import type { FastifyInstance } from 'fastify';
  * hold the end up.
  */
 export function closeUnusedConnections(app: FastifyInstance): void {
-  const unused = new Set<Socket>();
+  // By the client's address: with TLS a request's socket is another object than its connection's.
+  const unused = new Map<string, Socket>();
   app.server.on('connection', (socket: Socket) => {
-    unused.add(socket);
-    socket.once('close', () => unused.delete(socket));
+    const client = clientOf(socket);
+    unused.set(client, socket);
+    socket.once('close', () => {
+      if (unused.get(client) === socket) unused.delete(client);
+    });
   });
-  app.server.on('request', ({ socket }) => unused.delete(socket));
+  app.server.on('request', ({ socket }) => unused.delete(clientOf(socket)));
   app.addHook('preClose', async () => {
-    for (const socket of unused) socket.destroy();
+    for (const socket of unused.values()) socket.destroy();
   });
+}
+
+function clientOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }

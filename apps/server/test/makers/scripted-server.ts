@@ -12,6 +12,7 @@ import pino from 'pino';
 import { LiveRequests } from '../../src/generation/live-requests.js';
 import { TokenBudget } from '../../src/http/access/token-budget.js';
 import { makeApp } from '../../src/http/app.js';
+import type { TlsFiles } from '../../src/http/tls/tls-files.js';
 import { ServerMetrics } from '../../src/metrics/server-metrics.js';
 import type { ServerContext } from '../../src/server-context.js';
 import { EngineActivity } from '../../src/worker/engine-activity.js';
@@ -188,6 +189,7 @@ export interface ScriptedServer {
 /** Starts it. */
 export async function startScripted(
   settings: Partial<ServerContext['settings']> = {},
+  tls?: TlsFiles,
 ): Promise<ScriptedServer> {
   const engine = new ScriptedEngine();
   const text = new DirectText();
@@ -242,9 +244,9 @@ export async function startScripted(
     },
     isDraining: false,
   };
-  const app = makeApp(context);
+  const app = makeApp(context, tls);
   await app.listen({ host: '127.0.0.1', port: 0 });
-  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {
     url,
     client: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 }),

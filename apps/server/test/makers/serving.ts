@@ -38,7 +38,7 @@ export async function startServing(...args: readonly string[]): Promise<Serving>
   };
   return {
     child,
-    url: /(http:\/\/[\d.:]+)\/v1/.exec(output)?.[1] ?? '',
+    url: /(https?:\/\/[\d.:]+)\/v1/.exec(output)?.[1] ?? '',
     output: () => output,
     stop,
   };

@@ -11,6 +11,9 @@ declare module 'fastify' {
     /** Default `key`. */
     access?: Access;
   }
+  interface FastifyInstance {
+    gate: Gate;
+  }
   interface FastifyRequest {
     /** Stands for the key that came with the request; never the key itself. */
     tenant: string;
@@ -25,15 +28,20 @@ interface KnownKey {
 
 /** Decides by the route that was matched, never by the text of the path; what matched none needs a key. */
 export class Gate {
-  readonly #keys: readonly KnownKey[];
+  #keys: readonly KnownKey[] = [];
   readonly #isExposed: boolean;
 
   constructor({ apiKeys, adminApiKeys, isExposed }: HttpSettings) {
+    this.#isExposed = isExposed;
+    this.replaceKeys({ apiKeys, adminApiKeys });
+  }
+
+  /** From the next request on these keys count. */
+  replaceKeys({ apiKeys, adminApiKeys }: Pick<HttpSettings, 'apiKeys' | 'adminApiKeys'>): void {
     this.#keys = [
       ...apiKeys.map((key) => known(key, false)),
       ...adminApiKeys.map((key) => known(key, true)),
     ];
-    this.#isExposed = isExposed;
   }
 
   /** Lets a request pass and names its tenant. @throws ApiError 401 or 403 */

@@ -1,0 +1,23 @@
+import { InvalidArgumentError, Option } from 'commander';
+
+/** An option whose environment twin is `ALTSTREAM_` and the flag in capitals. */
+export function flag(flags: string, description: string): Option {
+  const option = new Option(flags, description);
+  const name = (option.long ?? '').slice(2).toUpperCase().replaceAll('-', '_');
+  return option.env(`ALTSTREAM_${name}`);
+}
+
+/** Reads an integer of a range. */
+function integer(text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most)
+    return value;
+  throw new InvalidArgumentError(`Expected an integer from ${least} to ${most}.`);
+}
+
+/** An integer of 1 or more. */
+export const positive = (text: string): number => integer(text, 1, 2 ** 31 - 1);
+/** An integer of 0 or more. */
+export const natural = (text: string): number => integer(text, 0, 2 ** 31 - 1);
+/** A port; 0 is any. */
+export const port = (text: string): number => integer(text, 0, 65_535);

@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { flag } from './flag.js';
+
+/** What the server tells of itself. */
+export function addLogFlags(command: Command): void {
+  command
+    .addOption(
+      flag('--log-level <level>', 'least important line that is shown')
+        .choices(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+        .default('info'),
+    )
+    .addOption(
+      flag('--log-format <format>', 'pretty on a terminal, else json').choices(['pretty', 'json']),
+    )
+    .addOption(flag('--disable-log-requests', 'no line for each request'))
+    .addOption(
+      flag('--enable-per-request-metrics', 'answers carry the times and speeds of their request'),
+    );
+}
