@@ -101,6 +101,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       logRequests: !flags.disableLogRequests,
       servesUi: !flags.disableUi,
       measureRequests: flags.enablePerRequestMetrics ?? false,
+      strictMaxTokens: flags.strictMaxTokens ?? false,
     },
     engine: new EngineClient(engineOptions, {
       onProgress,

@@ -49,6 +49,8 @@ export interface HttpSettings {
   readonly servesUi: boolean;
   /** Answers carry vLLM's `metrics` and llama-server's `timings`. */
   readonly measureRequests: boolean;
+  /** More new tokens than fit are refused, not clamped. */
+  readonly strictMaxTokens: boolean;
 }
 
 /** What routes work with; filled in once when the server starts. */

@@ -11,6 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { Choice, type ChoiceStep } from '../src/generation/choice.js';
 import { ChatChunks } from '../src/openai/chat-chunk.js';
 import { chatResponse } from '../src/openai/chat-response.js';
+import { StreamUsage } from '../src/openai/usage.stream.js';
 
 const tokenizer = new ChatTokenizer(buildByteTokenizer({ vocabSize: 600 }).tokenizerJson);
 const head = { id: 'x', created: 0, model: 'm', system_fingerprint: 'f' };
@@ -115,7 +116,7 @@ function fold(chunks: readonly WireChunk[]): Folded {
 
 /** What a client makes of the stream, and what it would have got whole. */
 function bothWays(steps: readonly ChoiceStep[], parser: M3OutputParser) {
-  const chunks = new ChatChunks(head, shape, false);
+  const chunks = new ChatChunks(head, shape, new StreamUsage({}, [3], 1));
   const wire = [chunks.opening(0), ...steps.flatMap((step) => chunks.ofStep(step))];
   const finish = steps.findLast((step) => step.finish)?.finish;
   if (!finish) throw new Error('the choice did not finish');

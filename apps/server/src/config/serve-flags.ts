@@ -68,6 +68,7 @@ export interface ServeFlags extends TlsFlags {
   readonly disableLogRequests?: boolean;
   readonly disableUi?: boolean;
   readonly enablePerRequestMetrics?: boolean;
+  readonly strictMaxTokens?: boolean;
 }
 
 /**
@@ -115,6 +116,7 @@ function addModelFlags(command: Command): void {
         .default('auto'),
     )
     .addOption(flag('--max-model-len <tokens>', 'longest sequence').argParser(positive))
+    .addOption(flag('--strict-max-tokens', 'refuse more new tokens than fit instead of clamping'))
     .addOption(
       flag('--overlap <when>', 'run shared and routed experts on two streams')
         .choices(['capture', 'always', 'off'])

@@ -26,6 +26,8 @@ export interface ChoiceStep {
   /** Tokens whose text, or part of it, is in the deltas or still held back. */
   readonly tokens: readonly TokenEvent[];
   readonly prompt?: PromptEvent;
+  /** What the choice counted so far; with a finish, that has it. */
+  readonly counts?: ChoiceCounts;
   readonly finish?: ChoiceFinish;
   readonly error?: ApiError;
 }
@@ -96,7 +98,8 @@ export class Choice {
     const { text, matched } = this.#textOf(event.id);
     const deltas = this.#parse(text);
     this.#countReasoning(deltas);
-    this.#step({ deltas, tokens: [event] });
+    const { promptTokens } = this.#options;
+    this.#step({ deltas, tokens: [event], counts: { promptTokens, ...this.#counts } });
     if (matched === undefined && !parser?.isDone) return;
     this.#finish('stop', matched ?? null, []);
     this.#abort?.();

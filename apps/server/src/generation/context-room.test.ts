@@ -14,6 +14,8 @@ describe('the room after a prompt', () => {
   });
 
   it('refuses a prompt that leaves none', () => {
-    expect(() => roomAfter(10, 1, context)).toThrow(/10 tokens, the context 10, so at most 9/);
+    expect(() => roomAfter(10, 1, context)).toThrow(
+      /10 tokens, the context 10 and max_tokens asks for 1 more; at most 9/,
+    );
   });
 });

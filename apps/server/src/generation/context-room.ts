@@ -8,25 +8,44 @@ export interface TokenRoom {
   readonly isClamped: boolean;
 }
 
+/** What {@link roomAfter} fits a request into. */
+export interface RoomLimits {
+  readonly contextTokens: number;
+  readonly param: 'messages' | 'prompt';
+  readonly isStrict?: boolean;
+}
+
 /**
  * Fits a request into the context: a prompt that fills it is refused, never cut; too large a wish
  * for new tokens is clamped, as editors send round numbers and mean "as many as fit".
  *
  * @param wanted `max_tokens` of the request
- * @param param the field that holds the prompt, for the error
+ * @param limits `param`: the field that holds the prompt, for the error; `isStrict`: refuse instead of clamping
  */
 export function roomAfter(
   promptTokens: number,
   wanted: number | undefined,
-  { contextTokens, param }: { contextTokens: number; param: 'messages' | 'prompt' },
+  { contextTokens, param, isStrict = false }: RoomLimits,
 ): TokenRoom {
   const room = contextTokens - promptTokens;
   if (room < 1) {
+    const more = wanted === undefined ? '' : ` and max_tokens asks for ${wanted} more`;
     const message =
-      `the prompt has ${promptTokens} tokens, the context ${contextTokens}, ` +
-      `so at most ${contextTokens - 1} fit before the first new one; shorten the prompt`;
+      `the prompt has ${promptTokens} tokens, the context ${contextTokens}${more}; ` +
+      `at most ${contextTokens - 1} leave room for a new one: shorten the prompt`;
     throw new ApiError({ status: 400, code: 'context_length_exceeded', param, message });
   }
   const isClamped = wanted !== undefined && wanted > room;
+  if (isClamped && isStrict) {
+    const message =
+      `the prompt has ${promptTokens} tokens, the context ${contextTokens} and max_tokens asks for ${wanted} ` +
+      `more; ask for at most ${room}, or shorten the prompt (--strict-max-tokens)`;
+    throw new ApiError({
+      status: 400,
+      code: 'context_length_exceeded',
+      param: 'max_tokens',
+      message,
+    });
+  }
   return { maxTokens: isClamped ? room : wanted, isClamped };
 }

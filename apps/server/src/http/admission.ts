@@ -9,6 +9,13 @@ import type { ServerContext } from '../server-context.js';
 import { ClientWatch } from './client-watch.js';
 import { toApiError, unavailable } from './error-response.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** It is counted, and logs its own end. */
+    hasTicket: boolean;
+  }
+}
+
 /** A request that may run: it is counted while it does, and has one log line at its end. */
 export class Ticket {
   readonly context: ServerContext;
@@ -27,6 +34,7 @@ export class Ticket {
     this.id = id;
     this.#tenant = reply.request.tenant;
     context.active.add(this);
+    reply.request.hasTicket = true;
     this.client = new ClientWatch(reply);
     this.signal = AbortSignal.any([this.client.signal, this.#stopped.signal]);
     this.#watch = context.metrics.watchRequest();

@@ -96,6 +96,7 @@ function addHooks(app: FastifyInstance, context: ServerContext): void {
   const gate = new Gate(context.settings);
   app.decorate('gate', gate);
   app.decorateRequest('tenant', '');
+  app.decorateRequest('hasTicket', false);
   app.addHook('onRequest', async (request) => gate.check(request));
   app.addHook('onResponse', async (request, reply) => {
     const handler = request.routeOptions.url ?? 'unknown';

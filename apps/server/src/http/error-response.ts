@@ -10,8 +10,10 @@ export function toApiError(error: unknown): ApiError {
     return unavailable('engine_dead', error.message, error);
   }
   if (error instanceof Error && 'statusCode' in error) return ofFastify(error as FastifyError);
+  // Nobody foresaw it, so it is a bug, and the same request would meet it again.
+  const headers = { 'x-should-retry': 'false' };
   const message = 'the server failed to answer this request';
-  return new ApiError({ status: 500, code: 'internal_error', message, cause: error });
+  return new ApiError({ status: 500, code: 'internal_error', message, headers, cause: error });
 }
 
 /** An engine or template error by its stable code. */

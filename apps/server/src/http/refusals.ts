@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError, type ApiErrorFacts } from '../errors/index.js';
 import type { ServerContext } from '../server-context.js';
 import { toApiError } from './error-response.js';
@@ -14,11 +14,12 @@ export function addRefusals(
   context: ServerContext,
   routes: RouteTable,
 ): void {
-  app.setErrorHandler((thrown, _, reply) => {
+  app.setErrorHandler((thrown, request, reply) => {
     const error = toApiError(thrown);
     if (error.status >= 500 && error.status !== 503)
       context.logger.error({ err: error.cause ?? error }, 'request failed');
     const status = error.code === 'overloaded' ? context.settings.overloadStatus : error.status;
+    if (!request.hasTicket) logRefusal(context, request, { code: error.code, status });
     return reply.code(status).headers(error.headers).send(error.body);
   });
   app.setNotFoundHandler(async (request, reply) => {
@@ -28,6 +29,18 @@ export function addRefusals(
     const facts = factsOf(path, request.method, methods);
     return reply.code(facts.status).send(new ApiError(facts).body);
   });
+}
+
+/** A request that was refused before it could run; one that ran has a line of its own. */
+function logRefusal(
+  { settings, logger }: ServerContext,
+  { id, routeOptions }: FastifyRequest,
+  answer: { readonly code: string; readonly status: number },
+): void {
+  if (!settings.logRequests) return;
+  // Never the text of the path: it is the client's.
+  const { url: route } = routeOptions;
+  logger.info({ request: id, outcome: 'refused', ...answer, route }, 'request');
 }
 
 function factsOf(path: string, method: string, methods: readonly string[]): ApiErrorFacts {

@@ -3,6 +3,7 @@ import type { OutputDelta } from '@altstream/minimax-m3-chat';
 import type { ChoiceFinish, ChoiceStep } from '../generation/choice.js';
 import type { ChatShape, ResponseHead } from './chat-response.js';
 import { chatLogprob } from './token-text.js';
+import type { StreamUsage } from './usage.stream.js';
 
 type Chunk = Record<string, unknown>;
 
@@ -15,13 +16,12 @@ export class ChatChunks {
   readonly #shape: ChatShape;
   /** Tokens whose text is still held back; they go with the next delta of their choice. */
   readonly #unshown = new Map<number, TokenEvent[]>();
-  readonly #usage: { usage?: null };
+  readonly #usage: StreamUsage;
 
-  /** @param withUsage every chunk carries `usage`, null until the last one */
-  constructor(head: ResponseHead, shape: ChatShape, withUsage: boolean) {
+  constructor(head: ResponseHead, shape: ChatShape, usage: StreamUsage) {
     this.#head = head;
     this.#shape = shape;
-    this.#usage = withUsage ? { usage: null } : {};
+    this.#usage = usage;
   }
 
   /** The chunk that opens a choice. */
@@ -30,7 +30,9 @@ export class ChatChunks {
   }
 
   /** The chunks of one step. */
-  ofStep({ index, deltas, tokens, finish }: ChoiceStep): Chunk[] {
+  ofStep(step: ChoiceStep): Chunk[] {
+    const { index, deltas, tokens, finish } = step;
+    this.#usage.add(step);
     const waiting = [...(this.#unshown.get(index) ?? []), ...tokens];
     const shown = deltas
       .map((delta) => deltaOf(delta, this.#shape.includeReasoning))
@@ -70,7 +72,12 @@ export class ChatChunks {
       finish_reason: finish?.reason ?? null,
       ...(finish ? { stop_reason: finish.stop } : {}),
     };
-    return { ...this.#head, object: 'chat.completion.chunk', choices: [choice], ...this.#usage };
+    return {
+      ...this.#head,
+      object: 'chat.completion.chunk',
+      choices: [choice],
+      ...this.#usage.field,
+    };
   }
 }
 

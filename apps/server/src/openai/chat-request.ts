@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
+import { checkStreamOptions } from './usage.stream.js';
 
 const textPart = z.looseObject({ type: z.string(), text: z.string().optional() });
 const content = z.union([z.string(), z.array(textPart)], 'expected text or text parts').nullish();
@@ -77,9 +78,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
     const problem = `the format ${format} is not supported by this release`;
     throw fieldError('response_format', problem, 'unsupported_value');
   }
-  if (request.stream_options && !request.stream) {
-    throw fieldError('stream_options', 'only allowed when `stream` is true');
-  }
+  checkStreamOptions(request);
   checkMinTokens(request, request.max_completion_tokens ?? request.max_tokens);
   if (request.top_logprobs != null && !request.logprobs) {
     throw fieldError('top_logprobs', 'needs `logprobs: true`');

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
+import { checkStreamOptions } from './usage.stream.js';
 
 const tokenIds = z.array(z.int().min(0));
 /** The shape of a completion request. */
@@ -48,9 +49,7 @@ export function parseCompletionRequest(body: unknown): CompletionRequest {
     throw fieldError('max_tokens', '0 is only allowed with `echo: true`');
   }
   checkMinTokens(request, request.max_tokens);
-  if (request.stream_options && !request.stream) {
-    throw fieldError('stream_options', 'only allowed when `stream` is true');
-  }
+  checkStreamOptions(request);
   return { ...request, prompts };
 }
 

@@ -28,7 +28,7 @@ export const samplingFields = {
   stream_options: z
     .looseObject({
       include_usage: z.boolean().nullish(),
-      continuous_usage_stats: z.literal(false, 'only false in this release').nullish(),
+      continuous_usage_stats: z.boolean().nullish(),
     })
     .nullish(),
   return_tokens_as_token_ids: z.boolean().nullish(),

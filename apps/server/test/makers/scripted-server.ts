@@ -32,6 +32,8 @@ import type { TextJob, TextResult } from '../../src/worker/text-messages.js';
 export interface Script {
   /** Special tokens are written as their text. */
   readonly text: string;
+  /** Token ids in place of the text, for bytes that are no text. */
+  readonly ids?: readonly number[];
   /** How it ends; a `length` may come in the middle of anything. Default `stop`. */
   readonly reason?: 'stop' | 'length' | 'never';
   /** Milliseconds before the first token. Default 0. */
@@ -126,7 +128,7 @@ export class ScriptedEngine implements EngineLink {
     listener: (event: WireEvent) => void,
   ): Promise<void> {
     const { text, reason = 'stop', error } = script;
-    const ids = tokenizer.encode(text, { specials: true });
+    const ids = script.ids ?? tokenizer.encode(text, { specials: true });
     const most = request.parameters.maxTokens ?? Number.POSITIVE_INFINITY;
     const facts = { promptTokens: request.prompt.length, cachedTokens: 0 };
     let generatedTokens = 0;
@@ -219,6 +221,7 @@ export async function startScripted(
       logRequests: true,
       servesUi: true,
       measureRequests: false,
+      strictMaxTokens: false,
       ...settings,
     },
     engine,

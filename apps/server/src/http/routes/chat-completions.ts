@@ -9,6 +9,7 @@ import { ChatChunks } from '../../openai/chat-chunk.js';
 import { type ChatRequest, parseChatRequest } from '../../openai/chat-request.js';
 import { type ChatShape, chatResponse, type ResponseHead } from '../../openai/chat-response.js';
 import { usageOf } from '../../openai/usage.js';
+import { StreamUsage } from '../../openai/usage.stream.js';
 import type { ServerContext } from '../../server-context.js';
 import { turnOf } from '../access/turn.js';
 import { admit, type Ticket } from '../admission.js';
@@ -25,6 +26,8 @@ interface ChatRun {
   readonly head: ResponseHead;
   readonly shape: ChatShape;
   readonly parsers: readonly M3OutputParser[];
+  /** Of each choice. */
+  readonly promptTokens: readonly number[];
   readonly steps: AsyncIterable<ChoiceStep>;
 }
 
@@ -48,7 +51,11 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
   const prompt = await tokenizeChat(templateInput(request, context), ticket);
   const wanted = request.max_completion_tokens ?? request.max_tokens ?? undefined;
   const contextTokens = context.info?.maxModelLength ?? 0;
-  const room = roomAfter(prompt.ids.length, wanted, { contextTokens, param: 'messages' });
+  const room = roomAfter(prompt.ids.length, wanted, {
+    contextTokens,
+    param: 'messages',
+    isStrict: context.settings.strictMaxTokens,
+  });
   clampedHeader(reply, [room]);
   const count = request.n ?? 1;
   const { prefixCacheIsolation } = context.settings;
@@ -94,6 +101,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
       },
     },
     parsers,
+    promptTokens: choices.map(() => prompt.ids.length),
     steps: ticket.observe(await generate(choices, context, ticket.signal), count),
   };
 }
@@ -128,15 +136,18 @@ async function whole(run: ChatRun, ticket: Ticket): Promise<Record<string, unkno
 
 async function stream(run: ChatRun, reply: FastifyReply, ticket: Ticket): Promise<void> {
   const { request, head, shape, parsers, steps } = run;
-  const withUsage = request.stream_options?.include_usage ?? false;
-  const chunks = new ChatChunks(head, shape, withUsage);
+  const streamUsage = new StreamUsage(request, run.promptTokens, parsers.length);
+  const chunks = new ChatChunks(head, shape, streamUsage);
   await streamSteps(steps, reply, ticket, {
     opening: () => parsers.map((_, index) => chunks.opening(index)),
     ofStep: (step) => chunks.ofStep(step),
     closing: (finishes) => {
       const counts = finishes.map((finish) => finish.counts);
       const usage = usageOf(counts, parsers.length);
-      const totals = { ...(withUsage ? { usage } : {}), ...ticket.measured(request, usage) };
+      const totals = {
+        ...(streamUsage.isWanted ? { usage } : {}),
+        ...ticket.measured(request, usage),
+      };
       return Object.keys(totals).length > 0 ? [chunks.ofTotals(totals)] : [];
     },
   });

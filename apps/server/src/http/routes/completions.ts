@@ -18,6 +18,7 @@ import {
 } from '../../openai/completion-request.js';
 import { fieldError } from '../../openai/parse-body.js';
 import { usageOf } from '../../openai/usage.js';
+import { StreamUsage } from '../../openai/usage.stream.js';
 import type { ServerContext } from '../../server-context.js';
 import { type Turn, turnOf } from '../access/turn.js';
 import { admit, type Ticket } from '../admission.js';
@@ -36,6 +37,8 @@ interface CompletionRun {
   readonly head: ResponseHead;
   readonly choices: readonly CompletionChoice[];
   readonly choicesPerPrompt: number;
+  /** Of each choice. */
+  readonly promptTokens: readonly number[];
   readonly steps: AsyncIterable<ChoiceStep>;
 }
 
@@ -76,7 +79,11 @@ async function start(
   const contextTokens = context.info?.maxModelLength ?? 0;
   const perPrompt = prompts.map((prompt) => ({
     prompt,
-    room: roomAfter(prompt.ids.length, wanted, { contextTokens, param: 'prompt' }),
+    room: roomAfter(prompt.ids.length, wanted, {
+      contextTokens,
+      param: 'prompt',
+      isStrict: context.settings.strictMaxTokens,
+    }),
   }));
   clampedHeader(
     reply,
@@ -96,6 +103,7 @@ async function start(
     head: headOf(context, `cmpl-${ticket.id}`),
     choices: perChoice.map(({ prompt }, index) => new CompletionChoice(index, prompt, shape)),
     choicesPerPrompt,
+    promptTokens: perChoice.map(({ prompt }) => prompt.ids.length),
     steps: ticket.observe(await generate(requests, context, ticket.signal), choicesPerPrompt),
   };
 }
@@ -173,23 +181,27 @@ async function whole(run: CompletionRun, ticket: Ticket): Promise<Record<string,
 
 async function stream(run: CompletionRun, reply: FastifyReply, ticket: Ticket): Promise<void> {
   const { request, head, choices, choicesPerPrompt, steps } = run;
-  const withUsage = request.stream_options?.include_usage ?? false;
+  const streamUsage = new StreamUsage(request, run.promptTokens, choicesPerPrompt);
   const chunk = (pieces: readonly CompletionPiece[]): Record<string, unknown> => ({
     ...head,
     object: 'text_completion',
     choices: pieces,
-    ...(withUsage ? { usage: null } : {}),
+    ...streamUsage.field,
   });
   await streamSteps(steps, reply, ticket, {
     opening: () => [],
     ofStep: (step) => {
+      streamUsage.add(step);
       const piece = choices[step.index]?.ofStep(step);
       return piece ? [chunk([piece])] : [];
     },
     closing: (finishes) => {
       const counts = finishes.map((finish) => finish.counts);
       const usage = usageOf(counts, choicesPerPrompt);
-      const totals = { ...(withUsage ? { usage } : {}), ...ticket.measured(request, usage) };
+      const totals = {
+        ...(streamUsage.isWanted ? { usage } : {}),
+        ...ticket.measured(request, usage),
+      };
       return Object.keys(totals).length > 0 ? [{ ...chunk([]), ...totals }] : [];
     },
   });
