@@ -24,6 +24,13 @@ describe('the page pool', () => {
     expect(pool.counts()).toEqual({ total: 3, free: 3, evictable: 0, pinned: 0, reserved: 0 });
   });
 
+  it('has as many pages as a small model on a large device', () => {
+    const pool = new PagePool(1_000_000);
+    pool.promise(2);
+    expect([pool.take(), pool.take()]).toEqual([0, 1]);
+    expect(pool.free).toBe(999_998);
+  });
+
   it('promises no more than it has', () => {
     const pool = new PagePool(4);
     expect(pool.promise(3)).toBe(true);

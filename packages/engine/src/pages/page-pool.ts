@@ -130,8 +130,8 @@ export class PagePool {
     this.#holders.fill(0);
     this.#promised = 0;
     // Popped from the end, so pages are first handed out in ascending order.
-    const all = Array.from({ length: this.total }, (_, index) => this.total - 1 - index);
-    this.#free.splice(0, this.#free.length, ...all);
+    this.#free.length = 0;
+    for (let page = this.total - 1; page >= 0; page -= 1) this.#free.push(page);
   }
 
   /**
