@@ -48,6 +48,8 @@ export interface RuntimeStats {
   readonly executorThreads?: number;
   /** CPU backend: threads started for the parallel loops of kernels. */
   readonly parallelThreads?: number;
+  /** CUDA backend: launches of kernels that were made through a graph of one node. */
+  readonly launchesByGraph?: number;
   /** CUDA backend: objects that wait to be destroyed by the reaper thread. */
   readonly reaperQueue?: number;
   /** CUDA backend: from when a point was reached to when its waiter thread saw it. */

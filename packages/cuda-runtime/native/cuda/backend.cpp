@@ -97,9 +97,10 @@ std::unique_ptr<core::StreamQueue> CudaBackend::make_queue(Stream& stream) {
     check(cudaStreamCreateWithPriority(&native, flags, stream.priority()), "creating a stream");
     name_stream(native, stream.display_name().c_str());
   }
+  const bool is_plain = !stream.is_legacy() && stream.priority() == 0;
   try {
     return std::make_unique<CudaStreamQueue>(
-        *this, core::make_ref<Queue>(device_, native, !stream.is_legacy()));
+        *this, core::make_ref<Queue>(device_, native, !stream.is_legacy(), is_plain));
   } catch (...) {
     if (!stream.is_legacy()) device_.reaper().destroy_stream(native);
     throw;
@@ -123,6 +124,9 @@ Ref<Ticket> CudaBackend::enqueue(Stream& stream, Ref<Work> work) {
   queue.submit(
       {std::move(work), nullptr, nullptr, false, nullptr}, [&] { return "submitting " + what.label(); },
       [&] {
+        if (what.kind == WorkKind::kKernel && queue.is_plain()) {
+          return launch_plain_kernel(what, queue.stream());
+        }
         if (what.kind == WorkKind::kKernel) return launch_kernel(what, queue.stream(), {});
         if (what.kind == WorkKind::kHost) return call_host(what, queue.stream());
         return move_bytes(what, what.to, what.from, queue.stream());

@@ -25,6 +25,7 @@ Status layout_error(const KernelLayout& layout, const std::string& path, const s
 }  // namespace
 
 CudaImage::~CudaImage() {
+  kernels_.clear();  // their executables go before the code that they run
   for (const auto& [file, library] : libraries_) device_.reaper().unload(library);
 }
 
@@ -107,8 +108,10 @@ Status CudaImage::find_kernel(const KernelLayout& layout, cudaLibrary_t library,
   if (status.ok()) status = check_limits(layout, kernel, path, max_shared_bytes);
   CUfunction function = nullptr;
   if (status.ok()) status = function_of(kernel, function);
-  if (status.ok()) kernels_[layout.name] = {kernel, max_shared_bytes, function};
-  return status;
+  if (!status.ok()) return status;
+  auto graphs = std::make_unique<KernelGraphs>(device_.reaper(), device_.launches_by_graph());
+  kernels_[layout.name] = {kernel, max_shared_bytes, function, std::move(graphs)};
+  return {};
 }
 
 // Twice: what the file's own symbol says, and what the driver reads from the code.

@@ -5,12 +5,14 @@
 #include <cuda_runtime_api.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/base/json.h"
 #include "core/library/cpu_library.h"
 #include "cuda/device/device.h"
+#include "cuda/kernel_graphs.h"
 
 namespace cuda_runtime::cuda {
 
@@ -19,6 +21,7 @@ struct KernelEntry {
   cudaKernel_t kernel = nullptr;  // graph nodes and attributes
   uint64_t max_shared_bytes = 0;  // dynamic: what its static shared memory leaves
   CUfunction function = nullptr;  // launches: a microsecond less than through the runtime library
+  std::unique_ptr<KernelGraphs> graphs;  // launches on streams that start the kernel often
 };
 
 class CudaImage : public core::ModuleImage {

@@ -2,44 +2,13 @@
 
 #include "core/graph/nodes/host_function.h"
 #include "cuda/driver.h"
+#include "cuda/driver_calls.h"
 #include "cuda/image.h"
 
 namespace cuda_runtime::cuda {
 namespace {
 
 using core::Status;
-
-// The driver's own functions, found through the runtime library: nothing links against libcuda.
-struct DriverCalls {
-  CUresult (*launch)(const CUlaunchConfig*, CUfunction, void**, void**) = nullptr;
-  CUresult (*function)(CUfunction*, CUkernel) = nullptr;
-  cudaError_t error = cudaSuccess;
-};
-
-template <typename Function>
-void look_up(const char* name, Function& function, cudaError_t& error) {
-  constexpr unsigned kSince = 12'000;
-  void* address = nullptr;
-  cudaDriverEntryPointQueryResult result{};
-  const cudaError_t answer =
-      cudaGetDriverEntryPointByVersion(name, &address, kSince, cudaEnableDefault, &result);
-  function = reinterpret_cast<Function>(address);
-  if (answer != cudaSuccess) error = answer;
-  if (address == nullptr && error == cudaSuccess) error = cudaErrorSymbolNotFound;
-}
-
-const DriverCalls& driver() {
-  static const DriverCalls calls = [] {
-    DriverCalls found;
-    look_up("cuLaunchKernelEx", found.launch, found.error);
-    look_up("cuKernelGetFunction", found.function, found.error);
-    return found;
-  }();
-  return calls;
-}
-
-// The two libraries number errors alike.
-cudaError_t as_error(CUresult result) { return static_cast<cudaError_t>(result); }
 
 void append(LaunchAttributes& attributes, CUlaunchAttributeID id, const CUlaunchAttributeValue& value) {
   attributes.values[attributes.count].id = id;
@@ -81,9 +50,16 @@ void LaunchAttributes::add(const LaunchMarks& marks) {
 }
 
 Status function_of(cudaKernel_t kernel, CUfunction& function) {
-  if (driver().error != cudaSuccess) return to_status(driver().error, "finding cuLaunchKernelEx");
-  const CUresult result = driver().function(&function, reinterpret_cast<CUkernel>(kernel));
+  const DriverCalls& driver = driver_calls();
+  if (driver.error != cudaSuccess) return to_status(driver.error, "finding the driver's functions");
+  const CUresult result = driver.function(&function, reinterpret_cast<CUkernel>(kernel));
   return to_status(as_error(result), "finding a kernel's function");
+}
+
+cudaError_t launch_plain_kernel(const core::Work& work, cudaStream_t stream) {
+  const auto& entry = *static_cast<const KernelEntry*>(work.kernel->entry());
+  if (entry.graphs->launch(work, entry.function, stream)) return cudaSuccess;
+  return launch_kernel(work, stream, {});
 }
 
 cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream, const LaunchMarks& marks) {
@@ -102,7 +78,7 @@ cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream, const Lau
   config.numAttrs = attributes.count;
   void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
   const auto& entry = *static_cast<const KernelEntry*>(work.kernel->entry());
-  return as_error(driver().launch(&config, entry.function, arguments, nullptr));
+  return as_error(driver_calls().launch(&config, entry.function, arguments, nullptr));
 }
 
 void CUDART_CB run_host(void* work) { static_cast<const core::Work*>(work)->host->call(); }

@@ -30,6 +30,9 @@ core::Status function_of(cudaKernel_t kernel, CUfunction& function);
 /// Starts the kernel. `params` is its parameter struct, read before the return.
 cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream, const LaunchMarks& marks);
 
+/// The same without marks, on a stream of default priority: often by the kernel's own graphs.
+cudaError_t launch_plain_kernel(const core::Work& work, cudaStream_t stream);
+
 /// Runs the work's host function on the driver's callback thread, in stream order. The work must live
 /// until then.
 cudaError_t call_host(const core::Work& work, cudaStream_t stream);

@@ -37,6 +37,8 @@ class Device {
   StagingPool& staging() { return staging_; }
   Reaper& reaper() { return reaper_; }
   Waiter& waiter() { return waiter_; }
+  /// Launches of kernels that were made as launches of a graph.
+  std::atomic<uint64_t>& launches_by_graph() { return launches_by_graph_; }
 
   /// Makes this the calling thread's device; cheap when it is already.
   void make_current() const;
@@ -91,6 +93,7 @@ class Device {
   Waiter waiter_;
   std::atomic<uint64_t> in_use_{0};
   std::atomic<uint64_t> peak_{0};
+  std::atomic<uint64_t> launches_by_graph_{0};
 };
 
 }  // namespace cuda_runtime::cuda

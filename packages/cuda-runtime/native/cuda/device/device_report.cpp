@@ -55,6 +55,7 @@ void Device::write_statistics(core::JsonWriter& json) const {
   json.field("bytesPeak", peak_.load());
   json.field("bytesCached", reserved > used ? reserved - used : 0);
   json.field("stagingBytes", staging_.reserved());
+  json.field("launchesByGraph", launches_by_graph_.load(std::memory_order_relaxed));
   json.field("reaperQueue", reaper_.waiting());
   json.key("waiterLatency");
   waiter_.latency().write(json);

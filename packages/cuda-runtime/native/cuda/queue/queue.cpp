@@ -10,8 +10,8 @@ namespace cuda_runtime::cuda {
 using core::LockGuard;
 using core::Ref;
 
-Queue::Queue(Device& device, cudaStream_t stream, bool owned)
-    : device_(device), stream_(stream), owned_(owned) {}
+Queue::Queue(Device& device, cudaStream_t stream, bool owned, bool is_plain)
+    : device_(device), stream_(stream), owned_(owned), is_plain_(is_plain) {}
 
 // Kept before it is issued: after the driver took it nothing may fail.
 void Queue::begin(InFlight entry) {

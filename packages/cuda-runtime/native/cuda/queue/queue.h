@@ -33,9 +33,11 @@ using Reaped = std::vector<InFlight>;
 
 class Queue : public core::RefCounted {
  public:
-  Queue(Device& device, cudaStream_t stream, bool owned);
+  /// `is_plain`: of default priority, and not the legacy stream.
+  Queue(Device& device, cudaStream_t stream, bool owned, bool is_plain);
 
   cudaStream_t stream() const { return stream_; }
+  bool is_plain() const { return is_plain_; }
   uint64_t pending() const { return pending_.load(std::memory_order_relaxed); }
 
   /// Submits by `issue`, which returns the driver's answer, and keeps the work until it is over.
@@ -84,6 +86,7 @@ class Queue : public core::RefCounted {
   Device& device_;
   cudaStream_t stream_;
   const bool owned_;
+  const bool is_plain_;
   core::Mutex mutex_;
   std::deque<InFlight> items_;
   uint32_t open_marks_ = 0;  // marks in `items_`
