@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { loadTokenizer } from '@altstream/minimax-m3-chat';
+import { type ChatTokenizer, loadTokenizer } from '@altstream/minimax-m3-chat';
 import { parseOverrides } from '@altstream/minimax-m3-model';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import type { MockSettings } from './config/flags/mock-settings.js';
 import { readKeyFile } from './config/key-file.js';
-import { findModel, readGenerationDefaults } from './config/model-folder.js';
+import { findMockTexts, findModel, readGenerationDefaults } from './config/model-folder.js';
 import type { ServeFlags } from './config/serve-flags.js';
 import { ExitError } from './errors/index.js';
 import { LiveRequests } from './generation/live-requests.js';
@@ -21,7 +22,7 @@ import { serverVersion } from './version.js';
 import { EngineClient } from './worker/engine-client.js';
 import type { LoadProgress } from './worker/engine-link.js';
 import { EngineWorkerError } from './worker/engine-worker-error.js';
-import type { EngineInfo, EngineWorkerOptions } from './worker/messages.js';
+import type { EngineInfo, EngineWorkerOptions, MockSetup } from './worker/messages.js';
 import { TextClient } from './worker/text-client.js';
 
 /** A server that listens; it may still be loading. */
@@ -58,7 +59,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkExposure(flags);
   const tls = readTlsFiles(flags);
   if (tls) warnOfEnd(tls, logger);
-  const place = findModel(flags);
+  const place = flags.mockEngine ? findMockTexts(flags) : findModel(flags);
   if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
     throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
   }
@@ -74,6 +75,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const [firstName = place.name, ...otherNames] = names;
   const engineOptions = {
     ...workerOptions(flags, place.model),
+    mock: flags.mockEngine && mockSetup(flags.mockEngine, tokenizer, defaults.eosTokenIds[0]),
     watchdogSeconds: flags.watchdogTimeout,
   };
   const context: ServerContext = {
@@ -219,7 +221,21 @@ function allowedHosts({ host, allowedHosts: more }: ServeFlags): readonly string
   return loopback.has(host) ? [...loopback, ...(more ?? [])] : more;
 }
 
-function workerOptions(flags: ServeFlags, model: string): EngineWorkerOptions {
+/** Tokens in place of texts. A script ends as an answer of the checkpoint does, if that is known. */
+function mockSetup(
+  { answers, ...same }: MockSettings,
+  tokenizer: ChatTokenizer,
+  endId: number | undefined,
+): MockSetup {
+  return {
+    ...same,
+    vocabSize: tokenizer.vocabSize,
+    ...(answers && { scripts: answers.map((text) => tokenizer.encode(text, { specials: true })) }),
+    ...(endId === undefined ? {} : { endId }),
+  };
+}
+
+function workerOptions(flags: ServeFlags, model: string): Omit<EngineWorkerOptions, 'mock'> {
   return {
     model,
     loadFormat: flags.loadFormat === 'dummy' ? 'dummy' : 'safetensors',

@@ -26,7 +26,15 @@ export type {
 export type { GenerationParameters } from './generation-parameters.js';
 export type { GraphRunnerReport } from './graph-runner.js';
 export { MarkovModel } from './markov-model.js';
-export type { CausalModel, ModelBatch, ModelCache, StepContext } from './model.js';
+export {
+  echoPrompt,
+  type MockAnswer,
+  type MockRequest,
+  scriptedAnswers,
+} from './mock/mock-answer.js';
+export { MockEngine, type MockEngineOptions } from './mock/mock-engine.js';
+export type { MockFault } from './mock/mock-faults.js';
+export type { CausalModel, ModelBatch, ModelCache, ModelFacts, StepContext } from './model.js';
 export type { PageCounts } from './pages/page-pool.js';
 export type { PrefixCacheCounts } from './pages/prefix-cache.js';
 export type { SchedulerCounts } from './scheduler/scheduler.js';

@@ -44,7 +44,8 @@ async function run(flags: ServeFlags): Promise<void> {
     },
   });
   logger.info({ url: server.url }, 'listening; the model is loading');
-  if (flags.model === undefined) logger.info('no model was named: this is the demo model');
+  if (flags.model === undefined && !flags.mockEngine)
+    logger.info('no model was named: this is the demo model');
   closeGracefully({ server, engine, flags, logger });
   const info = await server.ready().catch((error: unknown) => {
     progress.stop();

@@ -38,6 +38,12 @@ export function findModel({
   return { model: folder, name: modelName(folder), tokenizer: given ?? folder, folder };
 }
 
+/** Where the texts of a mock engine are from: it needs a tokenizer, and no weights. */
+export function findMockTexts({ tokenizer, model }: ModelFlags): ModelPlace {
+  const folder = checkTokenizer(tokenizer ?? model ?? demoModelFolder());
+  return { model: 'mock', name: 'mock', tokenizer: folder, folder };
+}
+
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -34,6 +34,10 @@ describe('the flags of serve', () => {
     [['--no-enable-prefix-caching'], { enablePrefixCaching: false }],
     [['--enable-prefix-caching'], { enablePrefixCaching: true }],
     [['--prefix-cache-isolation', 'api-key'], { prefixCacheIsolation: 'api-key' }],
+    [
+      ['--mock-engine', '{"decodeMs":5,"answers":["a"],"faults":[{"kind":"slow","at":2,"ms":9}]}'],
+      { mockEngine: { decodeMs: 5, answers: ['a'], faults: [{ kind: 'slow', at: 2, ms: 9 }] } },
+    ],
     [['--load-format', 'dummy'], { loadFormat: 'dummy', seed: 0 }],
     [
       [],
@@ -59,6 +63,10 @@ describe('the flags of serve', () => {
     ['--load-format', 'gguf'],
     ['--prefix-cache-isolation', 'tenant'],
     ['--seed', '-1'],
+    ['--mock-engine', 'fast'],
+    ['--mock-engine', '{"decodeMs":-1}'],
+    ['--mock-engine', '{"speed":1}'],
+    ['--mock-engine', '{"faults":[{"kind":"fire","at":1}]}'],
   ])('refuses %s %j', (flag, value) => {
     expect(() => parse(flag, value)).toThrow(flag);
   });

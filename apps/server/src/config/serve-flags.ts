@@ -7,6 +7,7 @@ import { flag, natural, positive } from './flags/flag.js';
 import { addHttpFlags } from './flags/http-flags.js';
 import { addLimitFlags } from './flags/limit-flags.js';
 import { addLogFlags } from './flags/log-flags.js';
+import { type MockSettings, mockSettings } from './flags/mock-settings.js';
 import { jsonObject } from './json-object.js';
 
 /** Options of `altstream serve` as commander gives them. */
@@ -69,6 +70,7 @@ export interface ServeFlags extends TlsFlags {
   readonly disableUi?: boolean;
   readonly enablePerRequestMetrics?: boolean;
   readonly strictMaxTokens?: boolean;
+  readonly mockEngine?: MockSettings;
 }
 
 /**
@@ -132,6 +134,9 @@ function addModelFlags(command: Command): void {
       flag('--generation-config <which>', 'sampling defaults: auto (from the checkpoint) or none')
         .choices(['auto', 'none'])
         .default('auto'),
+    )
+    .addOption(
+      flag('--mock-engine <json>', 'no model: scripted answers, for tests').argParser(mockSettings),
     )
     .addOption(flag('--chat-template <file>', 'use this template instead of the checkpoint’s'))
     .addOption(

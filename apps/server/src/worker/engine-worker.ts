@@ -3,9 +3,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Engine, GenerationEvent, Submission } from '@altstream/engine';
 import { Credits } from './credits.js';
-import { startEngine } from './engine-host.js';
 import { EventBatch } from './event-batch.js';
 import { Heartbeat } from './heartbeat.js';
+import { startEngine } from './host/engine-host.js';
+import type { EngineHostReports } from './host/hosted-engine.js';
+import { startMock } from './host/mock-host.js';
 import {
   type EngineWorkerData,
   type FromEngine,
@@ -27,11 +29,14 @@ let credits: Credits | undefined;
 const submissions = new Map<number, Submission>();
 
 try {
-  const { engine, runtime, info, close } = await startEngine(options, {
+  const reports: EngineHostReports = {
     onProgress: (progress) => post({ type: 'progress', ...progress }),
     onFault: (error) => post({ type: 'failed', error: toWireError(error) }),
     onWarning: (error) => post({ type: 'warning', error: toWireError(error) }),
-  });
+  };
+  const { engine, runtime, info, close } = options.mock
+    ? await startMock(options, options.mock, reports)
+    : await startEngine(options, reports);
   credits = new Credits((backlog) => engine.setBacklog(backlog));
   keepBeating(engine, new Heartbeat(options.heartbeat));
   const profiler = new Profiler(runtime, engine);

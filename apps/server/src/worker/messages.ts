@@ -2,6 +2,7 @@ import type {
   EngineStats,
   FinishEvent,
   GenerationParameters,
+  MockEngineOptions,
   PromptEvent,
   TokenEvent,
 } from '@altstream/engine';
@@ -37,6 +38,24 @@ export interface EngineWorkerOptions {
   readonly pages: number | undefined;
   readonly prefixCaching: boolean;
   readonly graphSizes: readonly number[] | undefined;
+  /** No model runs, and nothing above that is about one matters. */
+  readonly mock: MockSetup | undefined;
+}
+
+type MockFields =
+  | 'vocabSize'
+  | 'maxPositions'
+  | 'pageTokens'
+  | 'decodeMs'
+  | 'prefillMsPerToken'
+  | 'faults';
+
+/** What a mock engine does; plain data. */
+export interface MockSetup extends Pick<MockEngineOptions, MockFields> {
+  /** Token ids of the answers, in turn; undefined = each request gets its prompt. */
+  readonly scripts?: readonly (readonly number[])[];
+  /** Ends a script. */
+  readonly endId?: number;
 }
 
 /** What the engine worker is started with. */

@@ -8,13 +8,14 @@ const lookEveryMs = 2;
 
 /** Records the runtime's operations while the engine runs, for Perfetto or chrome://tracing. */
 export class Profiler {
-  readonly #runtime: Runtime;
+  readonly #runtime: Runtime | undefined;
   readonly #engine: Engine;
   #options: ProfileOptions | undefined;
   #firstStep = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(runtime: Runtime, engine: Engine) {
+  /** @param runtime undefined for a mock, which has nothing to record */
+  constructor(runtime: Runtime | undefined, engine: Engine) {
     this.#runtime = runtime;
     this.#engine = engine;
   }
@@ -23,6 +24,12 @@ export class Profiler {
   start(options: ProfileOptions): void {
     if (this.#options)
       throw new ServerError('PROFILE_STATE', 'a profile is being recorded; stop it');
+    if (!this.#runtime) {
+      throw new ServerError(
+        'PROFILE_STATE',
+        'a mock engine (--mock-engine) has no device to record',
+      );
+    }
     this.#runtime.trace.start();
     this.#options = options;
     this.#firstStep = this.#engine.stats().steps;
@@ -36,7 +43,8 @@ export class Profiler {
   /** Ends it and writes the file. @throws ServerError `PROFILE_STATE` if none is being recorded */
   stop(): ProfileResult {
     const options = this.#options;
-    if (!options) throw new ServerError('PROFILE_STATE', 'no profile is being recorded; start one');
+    if (!options || !this.#runtime)
+      throw new ServerError('PROFILE_STATE', 'no profile is being recorded; start one');
     this.#options = undefined;
     clearInterval(this.#timer);
     const data = this.#runtime.trace.stop();

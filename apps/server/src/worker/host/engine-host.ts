@@ -1,25 +1,11 @@
 import { open, probe, type Runtime } from '@altstream/cuda-runtime';
 import { defaultGraphSizes, Engine } from '@altstream/engine';
 import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
-import type { LoadProgress } from './engine-link.js';
-import type { EngineInfo, EngineWorkerOptions } from './messages.js';
+import type { LoadProgress } from '../engine-link.js';
+import type { EngineWorkerOptions } from '../messages.js';
+import { engineInfo, engineLimits } from './engine-facts.js';
+import type { EngineHostReports, HostedEngine } from './hosted-engine.js';
 import { openTrace } from './trace-file.js';
-
-/** An engine on its model, on its runtime. */
-export interface HostedEngine {
-  readonly engine: Engine;
-  readonly runtime: Runtime;
-  readonly info: EngineInfo;
-  close(): Promise<void>;
-}
-
-/** What an engine reports while it starts and when it gives up. */
-export interface EngineHostReports {
-  readonly onProgress: (progress: LoadProgress) => void;
-  readonly onFault: (error: Error) => void;
-  /** Told of faults that the engine lives with. */
-  readonly onWarning: (error: Error) => void;
-}
 
 const progressEveryBytes = 64 * 2 ** 20;
 
@@ -36,27 +22,14 @@ export async function startEngine(
   const trace = options.traceFile === undefined ? undefined : openTrace(options.traceFile);
   const engine = await Engine.create({
     model,
-    maxSequences: options.maxSequences,
-    maxBatchedTokens: options.maxBatchedTokens,
-    maxPartialPrefills: options.maxPartialPrefills,
-    maxWaiting: options.maxWaiting,
-    prefixCaching: options.prefixCaching,
-    schedulingPolicy: options.schedulingPolicy,
-    itlTargetMs: options.itlTargetMs,
-    longPrefillTokenThreshold: options.longPrefillTokenThreshold,
-    queueTimeoutMs: options.queueTimeoutMs,
-    ...(trace ? { onTrace: trace.write } : {}),
-    onFault,
-    onLedgerError: onWarning,
-    ...(options.maxModelLength === undefined ? {} : { maxModelLength: options.maxModelLength }),
-    ...(options.pages === undefined ? {} : { pages: options.pages }),
+    ...engineLimits(options, { onFault, onLedgerError: onWarning, onTrace: trace?.write }),
     ...(options.memoryFraction === undefined ? {} : { memoryFraction: options.memoryFraction }),
     ...(options.graphSizes === undefined ? {} : { graphSizes: options.graphSizes }),
   });
   return {
     engine,
     runtime,
-    info: infoOf(engine, model, { device, runtime: runtime.describe() }),
+    info: engineInfo(engine, model, { device, runtime: runtime.describe() }),
     close: async () => {
       await engine.close();
       trace?.close();
@@ -116,33 +89,4 @@ function loadModel(
       onProgress({ phase: 'weights', done: bytes, total: totalBytes, note: tensor });
     },
   });
-}
-
-type Limit = 'maxModelLength' | 'maxSequences' | 'maxWaiting';
-
-function infoOf(
-  engine: Engine,
-  model: MiniMaxM3Model,
-  chosen: Record<string, unknown>,
-): EngineInfo {
-  const { pages } = engine.stats();
-  const { model: _, limits, ...report } = engine.describe();
-  const { maxModelLength, maxSequences, maxWaiting } = limits as Record<Limit, number>;
-  return {
-    vocabSize: model.vocabSize,
-    maxModelLength,
-    modelMaxLength: model.maxPositions,
-    pageTokens: model.pageTokens,
-    pages: pages.total,
-    maxSequences,
-    maxWaiting,
-    // Structured clone refuses functions, so what crosses threads is plain JSON.
-    report: JSON.parse(
-      JSON.stringify({
-        ...chosen,
-        model: model.describe(),
-        engine: { limits, ...report },
-      }),
-    ),
-  };
 }

@@ -1,0 +1,21 @@
+import type { Runtime } from '@altstream/cuda-runtime';
+import type { Engine } from '@altstream/engine';
+import type { LoadProgress } from '../engine-link.js';
+import type { EngineInfo } from '../messages.js';
+
+/** An engine, and what it runs on. */
+export interface HostedEngine {
+  readonly engine: Engine;
+  /** Undefined for a mock. */
+  readonly runtime: Runtime | undefined;
+  readonly info: EngineInfo;
+  close(): Promise<void>;
+}
+
+/** What an engine reports while it starts and when it gives up. */
+export interface EngineHostReports {
+  readonly onProgress: (progress: LoadProgress) => void;
+  readonly onFault: (error: Error) => void;
+  /** Told of faults that the engine lives with. */
+  readonly onWarning: (error: Error) => void;
+}

@@ -1,0 +1,110 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { ParameterError } from '../errors/index.js';
+import type { TokenLogprob } from '../generation-event.js';
+import type { GraphRunnerReport } from '../graph-runner.js';
+import type { DecodeRunner, PromptRunner } from '../parts/engine-parts.js';
+import { completesPrompt, type PrefillPiece } from '../scheduler/batch.js';
+import type { Sequence } from '../sequence.js';
+import type { SampledToken } from '../step/sampled-token.js';
+import type { MockAnswer } from './mock-answer.js';
+import type { MockFaults } from './mock-faults.js';
+
+/** What the steps of a mock do. */
+export interface MockBehaviour {
+  readonly vocabSize: number;
+  readonly answer: MockAnswer;
+  readonly faults: MockFaults;
+  /** Milliseconds of a decode step. */
+  readonly decodeMs: number;
+  /** Milliseconds of a prompt step for each of its tokens. */
+  readonly prefillMsPerToken: number;
+}
+
+/** Lets the time of a step go by and takes its tokens from a script. */
+class MockStep {
+  protected readonly behaviour: MockBehaviour;
+
+  constructor(behaviour: MockBehaviour) {
+    this.behaviour = behaviour;
+  }
+
+  /** Nothing is on a device. */
+  forget(): void {}
+
+  protected async pass(
+    part: 'decode' | 'prefill',
+    ms: number,
+    sequences: readonly Sequence[],
+  ): Promise<SampledToken[]> {
+    const { faults } = this.behaviour;
+    const { rows, extraMs, error } = faults.meet(part);
+    // Even a step that takes no time lets messages and timers have their turn, as a device does.
+    if (ms + extraMs > 0) await setTimeout(ms + extraMs);
+    else await setImmediate();
+    if (error) throw error;
+    const bad = new Set(rows.map((row) => row % sequences.length));
+    return sequences.map((sequence, row) => this.#token(sequence, bad.has(row)));
+  }
+
+  #token(sequence: Sequence, isBad: boolean): SampledToken {
+    const { answer, vocabSize } = this.behaviour;
+    const id = answer(sequence);
+    if (!Number.isInteger(id) || id < 0 || id >= vocabSize) {
+      const expected = `an id from 0 to ${vocabSize - 1}`;
+      throw new ParameterError({ parameter: 'answer', expected, received: id });
+    }
+    const top = certain(id, sequence.parameters.logprobs ?? 0, vocabSize);
+    return { id, logprob: isBad ? Number.NaN : 0, top };
+  }
+}
+
+/** Decode steps of a script. */
+export class MockDecode extends MockStep implements DecodeRunner {
+  #steps = 0;
+
+  run(sequences: readonly Sequence[]): Promise<SampledToken[]> {
+    this.#steps += 1;
+    return this.pass('decode', this.behaviour.decodeMs, sequences);
+  }
+
+  /** There are no graphs. */
+  describe(): GraphRunnerReport {
+    return { buckets: [], dropped: [], eagerSteps: this.#steps, fedSteps: 0, workspaceBytes: 0 };
+  }
+}
+
+/** Prompt steps of a script. */
+export class MockPrefill extends MockStep implements PromptRunner {
+  readonly workspaceBytes = 0;
+
+  async run(pieces: readonly PrefillPiece[]): Promise<SampledToken[]> {
+    const tokens = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+    const complete = pieces.filter(completesPrompt).map(({ sequence }) => sequence);
+    const ms = tokens * this.behaviour.prefillMsPerToken;
+    const first = await this.pass('prefill', ms, complete);
+    for (const piece of pieces) this.#reportPrompt(piece);
+    return first;
+  }
+
+  /** Every token of a prompt was as certain as those of the answers are. */
+  #reportPrompt({ sequence, start, tokens }: PrefillPiece): void {
+    const count = sequence.parameters.promptLogprobs;
+    if (count === undefined) return;
+    const end = Math.min(start + tokens, sequence.prompt.length - 1);
+    const begin = Math.max(start, sequence.reportedPrompt);
+    if (begin >= end) return;
+    const next = sequence.prompt.subarray(begin + 1, end + 1);
+    const { vocabSize } = this.behaviour;
+    sequence.addPromptLogprobs(
+      Array.from(next, (id) => ({ logprob: 0, top: certain(id, count, vocabSize) })),
+    );
+  }
+}
+
+/** The token has all the probability; others, in the order of their ids, have none. */
+function certain(id: number, count: number, vocabSize: number): readonly TokenLogprob[] {
+  return Array.from({ length: Math.min(count, vocabSize) }, (_, rank) => ({
+    id: (id + rank) % vocabSize,
+    logprob: rank === 0 ? 0 : Number.NEGATIVE_INFINITY,
+  }));
+}
