@@ -7,7 +7,8 @@ export function checkPrompt(
   prompt: ArrayLike<number>,
   { model, maxModelLength }: SettledOptions<ModelFacts>,
 ): Int32Array {
-  const ids = Int32Array.from(prompt);
+  // Callers of JavaScript may pass anything.
+  const ids = Int32Array.from((prompt as ArrayLike<number> | null | undefined) ?? []);
   if (ids.length === 0)
     throw new PromptError('empty', 'the prompt has no tokens, expected at least one');
   if (ids.length >= maxModelLength) {

@@ -18,7 +18,7 @@ export interface GenerationParameters {
   readonly presencePenalty?: number;
   /** Divides positive and multiplies negative logits of tokens of prompt and answer, in (0, 2]; default 1. */
   readonly repetitionPenalty?: number;
-  /** Added to the logits of token ids, after penalties, −100 to 100; default none. */
+  /** Added to the logits of token ids, after penalties, −100 to 100; −Infinity = never drawn. Default none. */
   readonly logitBias?: ReadonlyMap<number, number>;
   /** Seed of the request's own random numbers; default: drawn at random. */
   readonly seed?: bigint | number;
@@ -141,7 +141,7 @@ function biasOf(
   }
   for (const [id, value] of bias) {
     integer('logitBias', id, 0, vocabSize - 1);
-    number('logitBias', value, -100, 100);
+    if (value !== Number.NEGATIVE_INFINITY) number('logitBias', value, -100, 100);
   }
   return new Map(bias);
 }

@@ -8,6 +8,8 @@ import { makeSequence } from './makers/sequence.js';
 const pageTokens = 4;
 const pages = 24;
 const events = 20_000;
+/** A million take a minute. */
+const many = Number(process.env['LEDGER_EVENTS'] ?? 100_000);
 
 /** Sequences over a pool, and what may happen to them, drawn at random. */
 class Simulation {
@@ -84,6 +86,20 @@ class Simulation {
 }
 
 describe('the page ledger', () => {
+  it(`C35: balances over ${many} random events, and nothing is left of them`, () => {
+    const simulation = new Simulation(35);
+    for (let event = 1; event <= many; event += 1) {
+      simulation.happen();
+      if (event % 100 === 0) simulation.cache.check(simulation.live);
+    }
+    const { preemptions, evictions } = simulation.counts;
+    expect(Math.min(preemptions, evictions)).toBeGreaterThan(many / 1000);
+    simulation.drain();
+    simulation.cache.check([]);
+    simulation.cache.flush();
+    expect(simulation.pool.counts()).toMatchObject({ free: pages, pinned: 0, reserved: 0 });
+  });
+
   it.each([1, 2, 3])(`balances after each of ${events} events (seed %i)`, (seed) => {
     const simulation = new Simulation(seed);
     const { cache, pool, live, counts } = simulation;

@@ -20,6 +20,12 @@ const kinds: Record<string, GenerationParameters> = {
       [0, 1],
     ]),
   },
+  bans: {
+    logitBias: new Map([
+      [3, Number.NEGATIVE_INFINITY],
+      [17, Number.NEGATIVE_INFINITY],
+    ]),
+  },
   'early stops': { minTokens: 9, stopTokenIds: [1, 5, 9, 13, 17, 21, 25, 29, 31] },
   everything: {
     frequencyPenalty: 0.4,

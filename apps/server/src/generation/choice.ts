@@ -3,6 +3,7 @@ import type {
   Detokenizer,
   M3OutputParser,
   OutputDelta,
+  ParserFaults,
   StopMatch,
   StopMatcher,
 } from '@altstream/minimax-m3-chat';
@@ -17,6 +18,8 @@ export interface ChoiceFinish {
   /** The stop string or token that ended it, if one did. */
   readonly stop: string | number | null;
   readonly counts: ChoiceCounts;
+  /** What was wrong with its markup. */
+  readonly faults?: Readonly<ParserFaults>;
 }
 
 /** What one event of the engine added to a choice. */
@@ -154,12 +157,14 @@ export class Choice {
     this.#isOver = true;
     const { parser, promptTokens } = this.#options;
     const last = parser ? parser.finish(reason) : [];
+    const output = parser?.result();
     this.#step({
       deltas: [...deltas, ...last],
       finish: {
-        reason: parser ? parser.result().finish : reason,
+        reason: output?.finish ?? reason,
         stop,
         counts: { promptTokens, ...this.#counts },
+        ...(output ? { faults: output.faults } : {}),
       },
     });
   }

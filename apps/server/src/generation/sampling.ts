@@ -22,16 +22,26 @@ export interface RouteLimits {
   readonly timeoutMs?: number | undefined;
 }
 
+/** Biases of a request. */
+export const mostLogitBiases = 1024;
 const mostBias = 100;
 const greedyBelow = 1e-5;
 /** Above any vocabulary: the same as all tokens. */
 const mostTopK = 2 ** 31 - 1;
 
-/** Engine parameters of choice `index` of a request: fields of the request, else of the checkpoint. */
+/**
+ * Engine parameters of choice `index` of a request: fields of the request, else of the checkpoint.
+ *
+ * @param settings `never`: ids that may not be drawn
+ */
 export function samplingParameters(
   fields: SamplingFields,
   index: number,
-  { defaults, limits }: { defaults: GenerationDefaults; limits: RouteLimits },
+  {
+    defaults,
+    limits,
+    never = [],
+  }: { defaults: GenerationDefaults; limits: RouteLimits; never?: readonly number[] },
 ): WireParameters {
   const temperature = fields.temperature ?? defaults.temperature ?? 1;
   const topK = fields.top_k ?? defaults.topK ?? 0;
@@ -44,7 +54,7 @@ export function samplingParameters(
     frequencyPenalty: fields.frequency_penalty ?? undefined,
     presencePenalty: fields.presence_penalty ?? undefined,
     repetitionPenalty: fields.repetition_penalty ?? undefined,
-    logitBias: biasesOf(fields.logit_bias),
+    logitBias: biasesOf(fields.logit_bias, never),
     seed: fields.seed == null ? undefined : choiceSeed(fields.seed, index),
     stopTokenIds: [...stopTokenIds, ...(fields.stop_token_ids ?? [])],
     minTokens: fields.min_tokens ?? 0,
@@ -59,12 +69,18 @@ export function stopStrings({ stop }: SamplingFields): readonly string[] {
 }
 
 /** Beyond ±100 a bias decides alone, so more is the same. */
-function biasesOf(bias: SamplingFields['logit_bias']): ReadonlyMap<number, number> | undefined {
-  const entries = Object.entries(bias ?? {});
-  if (entries.length === 0) return undefined;
-  return new Map(
-    entries.map(([id, value]) => [Number(id), Math.min(Math.max(value, -mostBias), mostBias)]),
+function biasesOf(
+  bias: SamplingFields['logit_bias'],
+  never: readonly number[],
+): ReadonlyMap<number, number> | undefined {
+  const biases = new Map(
+    Object.entries(bias ?? {}).map(([id, value]) => [
+      Number(id),
+      Math.min(Math.max(value, -mostBias), mostBias),
+    ]),
   );
+  for (const id of never) biases.set(id, Number.NEGATIVE_INFINITY);
+  return biases.size > 0 ? biases : undefined;
 }
 
 /** The first choice uses the seed itself; the others get their own, far from it and each other. */

@@ -1,3 +1,4 @@
+import { mostLogitBiases } from '../generation/sampling.js';
 import { fieldError } from '../openai/parse-body.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import type { ServerContext } from '../server-context.js';
@@ -18,8 +19,6 @@ export function checkChoices(
   );
 }
 
-const mostBiases = 1024;
-
 /** Refuses stop tokens and biases of tokens that the model cannot generate, and too many biases. */
 export function checkTokens({ info }: ServerContext, fields: SamplingFields): void {
   const { vocabSize = Number.POSITIVE_INFINITY } = info ?? {};
@@ -31,8 +30,8 @@ export function checkTokens({ info }: ServerContext, fields: SamplingFields): vo
     check(id, `stop_token_ids[${index}]`);
   });
   const biases = Object.keys(fields.logit_bias ?? {});
-  if (biases.length > mostBiases) {
-    throw fieldError('logit_bias', `${biases.length} tokens, at most ${mostBiases}`);
+  if (biases.length > mostLogitBiases) {
+    throw fieldError('logit_bias', `${biases.length} tokens, at most ${mostLogitBiases}`);
   }
   for (const id of biases) check(Number(id), `logit_bias.${id}`);
 }

@@ -4,6 +4,7 @@ import type { ChoiceStep } from '../generation/choice.js';
 import { RequestClock, type RequestTiming } from '../generation/request-clock.js';
 import { serverVersion } from '../version.js';
 import { latencyBuckets } from './buckets.js';
+import { OutputFaults } from './output-faults.js';
 import { TokenRate } from './token-rate.js';
 
 const prefix = 'vllm:';
@@ -58,6 +59,7 @@ export class ServerMetrics {
   readonly #pages: Gauge;
   readonly #replays: Gauge;
   readonly #refusedConnections: Counter;
+  readonly #outputFaults: OutputFaults;
 
   constructor(modelName: string) {
     this.#labels = { model_name: modelName, engine: '0' };
@@ -127,6 +129,7 @@ export class ServerMetrics {
       help: 'Connections above --max-connections',
       registers,
     });
+    this.#outputFaults = new OutputFaults(registers);
     this.#replays = new Gauge({
       name: 'altstream_cuda_graph_replays_total',
       help: 'Launches of each captured decode graph',
@@ -201,6 +204,7 @@ export class ServerMetrics {
         this.rate.add(tokens.length);
         if (tokens.length > 0) this.#observeToken(clock.token(index));
         if (!finish) return;
+        this.#outputFaults.count(finish.faults);
         outcome = finish.reason === 'length' ? 'length' : 'stop';
         this.#finished.inc({ ...this.#labels, finished_reason: outcome });
         if (isFirstOfPrompt) totals.promptTokens += finish.counts.promptTokens;

@@ -52,7 +52,6 @@ export interface Received {
 }
 
 const tokenizer = new ChatTokenizer(buildByteTokenizer({ vocabSize: 600 }).tokenizerJson);
-const template = new ChatTemplate(defaultChatTemplate, tokenizer.addedTexts);
 
 /** An engine that says what a test wrote; every token goes through the real detokenizer and parsers. */
 export class ScriptedEngine implements EngineLink {
@@ -163,12 +162,18 @@ export class ScriptedEngine implements EngineLink {
 export class DirectText implements TextLink {
   delayMs = 0;
   jobs = 0;
+  #template = new ChatTemplate(defaultChatTemplate, tokenizer.addedTexts);
+
+  /** Renders with another template from here on. */
+  use(template: string): void {
+    this.#template = new ChatTemplate(template, tokenizer.addedTexts);
+  }
 
   async run(job: TextJob): Promise<TextResult> {
     this.jobs += 1;
     await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     if (job.kind === 'text') return { ids: tokenizer.encode(job.text), text: job.text };
-    const rendered = template.render(job.input);
+    const rendered = this.#template.render(job.input);
     const ids = job.kind === 'render' ? [] : tokenizer.encodePrompt(rendered);
     return { ids, text: rendered.text };
   }

@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { M3OutputParser, reasoningStartOf, type ToolDefinition } from '@altstream/minimax-m3-chat';
+import {
+  controlTexts,
+  M3OutputParser,
+  reasoningStartOf,
+  type ToolDefinition,
+} from '@altstream/minimax-m3-chat';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
 import { roomAfter } from '../../generation/context-room.js';
@@ -76,6 +81,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
       prompt: prompt.ids,
       parameters: samplingParameters(request, index, {
         defaults: context.defaults,
+        never: request.tool_choice === 'none' ? callMarkers(context) : [],
         limits: {
           maxTokens: room.maxTokens,
           logprobs: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
@@ -104,6 +110,11 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
     promptTokens: choices.map(() => prompt.ids.length),
     steps: ticket.observe(await generate(choices, context, ticket.signal), count),
   };
+}
+
+/** What every call begins with. */
+function callMarkers({ tokenizer }: ServerContext): readonly number[] {
+  return [tokenizer.specialId(controlTexts.namespace)].filter((id) => id !== undefined);
 }
 
 /** The head of an answer in this server's name. */

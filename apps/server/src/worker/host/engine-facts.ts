@@ -1,4 +1,5 @@
 import type { Engine, EngineOptions, ModelFacts } from '@altstream/engine';
+import { mostLogitBiases } from '../../generation/sampling.js';
 import type { EngineInfo, EngineWorkerOptions } from '../messages.js';
 
 type Listeners = Pick<EngineOptions, 'onFault' | 'onLedgerError'>;
@@ -13,6 +14,8 @@ export function engineLimits(
     maxBatchedTokens: options.maxBatchedTokens,
     maxPartialPrefills: options.maxPartialPrefills,
     maxWaiting: options.maxWaiting,
+    // Those of a request, and the marker of calls.
+    maxLogitBias: mostLogitBiases + 1,
     prefixCaching: options.prefixCaching,
     schedulingPolicy: options.schedulingPolicy,
     itlTargetMs: options.itlTargetMs,
