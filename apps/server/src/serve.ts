@@ -1,14 +1,21 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { dirname } from 'node:path';
 import { type ChatTokenizer, loadTokenizer } from '@altstream/minimax-m3-chat';
 import { parseOverrides } from '@altstream/minimax-m3-model';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { MockSettings } from './config/flags/mock-settings.js';
 import { readKeyFile } from './config/key-file.js';
-import { findMockTexts, findModel, readGenerationDefaults } from './config/model-folder.js';
+import {
+  findMockTexts,
+  findModel,
+  type ModelPlace,
+  readGenerationDefaults,
+} from './config/model-folder.js';
 import type { ServeFlags } from './config/serve-flags.js';
+import type { CrashState } from './crash/crash-report.js';
 import { ExitError } from './errors/index.js';
 import { LiveRequests } from './generation/live-requests.js';
 import { TokenBudget } from './http/access/token-budget.js';
@@ -17,7 +24,7 @@ import type { CacheIsolation } from './http/cache-salt.js';
 import { replaceFiles } from './http/tls/secure-server.js';
 import { readTlsFiles, warnOfEnd } from './http/tls/tls-files.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
-import type { ServerContext } from './server-context.js';
+import type { HttpSettings, ServerContext } from './server-context.js';
 import { serverVersion } from './version.js';
 import { EngineClient } from './worker/engine-client.js';
 import type { LoadProgress } from './worker/engine-link.js';
@@ -36,6 +43,8 @@ export interface RunningServer {
   readonly rereads: readonly string[];
   /** Reads them anew. @throws ExitError if one is wrong; everything stays as it was then */
   reload(): void;
+  /** Where the server stands, for a crash report: no prompt, answer or key. */
+  state(): CrashState;
   /** Refuses new requests, gives running ones the time, then ends everything. */
   close(timeoutMs: number): Promise<void>;
 }
@@ -60,61 +69,37 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const tls = readTlsFiles(flags);
   if (tls) warnOfEnd(tls, logger);
   const place = flags.mockEngine ? findMockTexts(flags) : findModel(flags);
-  if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
-    throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
-  }
-  if (flags.profileDir !== undefined && !existsSync(flags.profileDir)) {
-    throw new ExitError('usage', `--profile-dir ${flags.profileDir} does not exist`);
-  }
+  checkPaths(flags);
   const tokenizer = await loadTokenizer(place.tokenizer).catch((cause: Error) => {
     throw new ExitError('model', cause.message, { cause });
   });
   // Everything that can fail comes before the workers, which would outlive the error.
   const defaults = readGenerationDefaults(place.folder, flags.generationConfig);
-  const names = flags.servedModelName ?? [place.name];
-  const [firstName = place.name, ...otherNames] = names;
+  const [firstName = place.name, ...otherNames] = flags.servedModelName ?? [];
+  const names = [firstName, ...otherNames] as const;
   const engineOptions = {
     ...workerOptions(flags, place.model),
     mock: flags.mockEngine && mockSetup(flags.mockEngine, tokenizer, defaults.eosTokenIds[0]),
     watchdogSeconds: flags.watchdogTimeout,
   };
-  const context: ServerContext = {
-    settings: {
-      servedModelNames: [firstName, ...otherNames],
-      maxBodyBytes: flags.maxBodySize,
-      keepAliveMs: flags.sseKeepAliveInterval * 1000,
-      apiKeys: keysOf(flags),
-      adminApiKeys: flags.adminApiKey ?? [],
-      watchdogSeconds: flags.watchdogTimeout,
-      modelPath: place.folder,
-      tokenizerPath: place.tokenizer,
-      allowedHosts: allowedHosts(flags),
-      allowedOrigins: flags.allowedOrigins ?? [],
-      profileDirectory: flags.profileDir,
-      requestsPerMinute: flags.rateLimitRpm,
-      tokensPerMinute: flags.rateLimitTpm,
-      maxConnections: flags.maxConnections,
-      overloadStatus: flags.overloadStatus === '429' ? 429 : 503,
-      isExposed: !loopback.has(flags.host),
-      prefixCacheIsolation: isolationOf(flags),
-      requestTimeoutMs: flags.requestTimeout * 1000,
-      tenantHeader: flags.tenantHeader?.toLowerCase(),
-      defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
-      logRequests: !flags.disableLogRequests,
-      servesUi: !flags.disableUi,
-      measureRequests: flags.enablePerRequestMetrics ?? false,
-      strictMaxTokens: flags.strictMaxTokens ?? false,
+  const metrics = new ServerMetrics(firstName);
+  const engine = new EngineClient(engineOptions, {
+    onProgress: (progress) => {
+      metrics.start.enter(progress.phase);
+      onProgress(progress);
     },
-    engine: new EngineClient(engineOptions, {
-      onProgress,
-      onFailure: onEngineFailure,
-      onWarning: (error) => logger.error({ err: error }, 'the engine goes on after a fault'),
-    }),
+    onFailure: onEngineFailure,
+    onSteps: (steps) => metrics.addSteps(steps),
+    onWarning: (error) => logger.error({ err: error }, 'the engine goes on after a fault'),
+  });
+  const context: ServerContext = {
+    settings: httpSettings(flags, place, names),
+    engine,
     text: new TextClient({ model: place.tokenizer, template: flags.chatTemplate }),
     tokenizer,
     markerIds: tokenizer.markerIds(),
     defaults,
-    metrics: new ServerMetrics(firstName),
+    metrics,
     budget: new TokenBudget(flags.rateLimitTpm),
     logger,
     fingerprint: fingerprintOf(place.model, flags),
@@ -130,10 +115,67 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await Promise.all([context.engine.close(), context.text.close()]);
     throw error;
   }
-  return running(app, context, flags);
+  return running(app, { context, engine, flags });
 }
 
-function running(app: FastifyInstance, context: ServerContext, flags: ServeFlags): RunningServer {
+/** What is missing is told before anything is loaded. */
+function checkPaths(flags: ServeFlags): void {
+  if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
+    throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
+  }
+  for (const [flag, folder] of [
+    ['--profile-dir', flags.profileDir],
+    ['--crash-dir', flags.crashDir],
+    ['--record-trace', flags.recordTrace && dirname(flags.recordTrace)],
+  ] as const) {
+    if (folder === undefined || existsSync(folder)) continue;
+    const what =
+      flag === '--record-trace' ? `the folder ${folder} of ${flag}` : `${flag} ${folder}`;
+    throw new ExitError('usage', `${what} does not exist; make it first`);
+  }
+}
+
+/** What routes read of the flags. */
+function httpSettings(
+  flags: ServeFlags,
+  place: ModelPlace,
+  names: HttpSettings['servedModelNames'],
+): HttpSettings {
+  return {
+    servedModelNames: names,
+    maxBodyBytes: flags.maxBodySize,
+    keepAliveMs: flags.sseKeepAliveInterval * 1000,
+    apiKeys: keysOf(flags),
+    adminApiKeys: flags.adminApiKey ?? [],
+    watchdogSeconds: flags.watchdogTimeout,
+    modelPath: place.folder,
+    tokenizerPath: place.tokenizer,
+    allowedHosts: allowedHosts(flags),
+    allowedOrigins: flags.allowedOrigins ?? [],
+    profileDirectory: flags.profileDir,
+    requestsPerMinute: flags.rateLimitRpm,
+    tokensPerMinute: flags.rateLimitTpm,
+    maxConnections: flags.maxConnections,
+    overloadStatus: flags.overloadStatus === '429' ? 429 : 503,
+    isExposed: !loopback.has(flags.host),
+    prefixCacheIsolation: isolationOf(flags),
+    requestTimeoutMs: flags.requestTimeout * 1000,
+    tenantHeader: flags.tenantHeader?.toLowerCase(),
+    defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
+    logRequests: !flags.disableLogRequests,
+    servesUi: !flags.disableUi,
+    measureRequests: flags.enablePerRequestMetrics ?? false,
+    strictMaxTokens: flags.strictMaxTokens ?? false,
+  };
+}
+
+interface Parts {
+  readonly context: ServerContext;
+  readonly engine: EngineClient;
+  readonly flags: ServeFlags;
+}
+
+function running(app: FastifyInstance, { context, engine, flags }: Parts): RunningServer {
   const { host, apiKeyFile, sslCertfile, sslKeyfile, sslCaCerts } = flags;
   const scheme = sslCertfile === undefined ? 'http' : 'https';
   const { port } = app.server.address() as AddressInfo;
@@ -142,11 +184,21 @@ function running(app: FastifyInstance, context: ServerContext, flags: ServeFlags
     url: `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     rereads: [apiKeyFile, sslCertfile, sslKeyfile, sslCaCerts].filter((file) => file !== undefined),
     reload: () => reload(app, context, flags),
+    state: () => ({
+      engine: context.engine.state,
+      openRequests: context.active.size,
+      isDraining: context.isDraining,
+      heartbeatAge: context.engine.heartbeatAge ?? null,
+      chosen: context.info?.report ?? {},
+      steps: engine.lastSteps,
+    }),
     ready: async () => {
       const info = await context.engine.ready().catch((error: Error) => {
         throw startError(error);
       });
       context.info = info;
+      context.metrics.start.end();
+      context.metrics.setInfo(info);
       return info;
     },
     close: async (timeoutMs) => {
@@ -253,6 +305,7 @@ function workerOptions(flags: ServeFlags, model: string): Omit<EngineWorkerOptio
     maxBatchedTokens: flags.maxNumBatchedTokens,
     maxPartialPrefills: flags.maxNumPartialPrefills,
     maxWaiting: flags.maxNumQueuedReqs ?? 4 * flags.maxNumSeqs,
+    maxWaitingTokens: flags.maxNumQueuedTokens,
     schedulingPolicy: flags.schedulingPolicy,
     itlTargetMs: flags.itlTargetMs,
     longPrefillTokenThreshold: flags.longPrefillTokenThreshold,
@@ -292,6 +345,7 @@ const flagOf: Readonly<Record<string, string>> = {
   maxBatchedTokens: '--max-num-batched-tokens',
   maxPartialPrefills: '--max-num-partial-prefills',
   maxWaiting: '--max-num-queued-reqs',
+  maxWaitingTokens: '--max-num-queued-tokens',
   pages: '--num-gpu-blocks-override',
   memoryFraction: '--gpu-memory-utilization',
   num_hidden_layers: '--override num_hidden_layers=N',

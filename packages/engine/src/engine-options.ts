@@ -2,6 +2,7 @@ import { ParameterError } from './errors/index.js';
 import { mostStopTokenIds } from './generation-parameters.js';
 import type { CacheDemand, CacheSize } from './memory/cache-size.js';
 import type { CausalModel, ModelFacts } from './model.js';
+import type { StepWatch } from './step/step-watch.js';
 import type { TokenBytes } from './stop-condition.js';
 
 /** How an engine is made. Names follow vLLM where it has one. */
@@ -26,6 +27,8 @@ export interface EngineOptions {
   readonly maxModelLength?: number;
   /** Most sequences that wait while `maxSequences` run; default 256. */
   readonly maxWaiting?: number;
+  /** Most prompt tokens that wait; default: twice what the pages hold. One request may wait alone, however long. */
+  readonly maxWaitingTokens?: number;
   /** Most tokens of one prompt in a step, so that others move on beside a long one; default 0 = no limit. */
   readonly longPrefillTokenThreshold?: number;
   /** Milliseconds that a chunk of prompts may keep decoding sequences waiting; 0 = no limit; default 50. */
@@ -50,6 +53,8 @@ export interface EngineOptions {
   readonly checkLedger?: boolean;
   /** Told when the ten-second check finds books that do not balance; the engine goes on. */
   readonly onLedgerError?: (error: Error) => void;
+  /** Told of every step. */
+  readonly watch?: StepWatch;
   /** Called once when the engine gives up: the device is lost, or its own books do not balance. */
   readonly onFault?: (error: Error) => void;
 }
@@ -59,7 +64,15 @@ export type SettledOptions<M extends ModelFacts = CausalModel> = Readonly<
   Required<
     Omit<
       EngineOptions,
-      'model' | 'tokenBytes' | 'onFault' | 'onLedgerError' | 'onTrace' | 'pages' | 'memoryFraction'
+      | 'model'
+      | 'tokenBytes'
+      | 'onFault'
+      | 'onLedgerError'
+      | 'onTrace'
+      | 'pages'
+      | 'memoryFraction'
+      | 'maxWaitingTokens'
+      | 'watch'
     >
   >
 > & {
@@ -68,6 +81,9 @@ export type SettledOptions<M extends ModelFacts = CausalModel> = Readonly<
   readonly onFault: ((error: Error) => void) | undefined;
   readonly onLedgerError: ((error: Error) => void) | undefined;
   readonly onTrace: ((line: string) => void) | undefined;
+  readonly watch: StepWatch | undefined;
+  /** Undefined = twice what the pages hold. */
+  readonly maxWaitingTokens: number | undefined;
   /** Most biases and stop tokens of a sequence. */
   readonly maxEntries: number;
   /** Pages that are known, or the share of memory to measure by. */
@@ -112,6 +128,9 @@ export function settleOptions<M extends ModelFacts>(given: OptionsOn<M>): Settle
     schedulingPolicy: given.schedulingPolicy ?? 'fcfs',
     queueTimeoutMs: natural('queueTimeoutMs', given.queueTimeoutMs ?? 0),
     onTrace: given.onTrace,
+    watch: given.watch,
+    maxWaitingTokens:
+      given.maxWaitingTokens && positive('maxWaitingTokens', given.maxWaitingTokens),
     now: given.now ?? (() => performance.now()),
     graphSizes: graphSizes.map((size) => positive('graphSizes', size)),
     maxLogitBias,

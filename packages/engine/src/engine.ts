@@ -23,6 +23,8 @@ import { StopCondition } from './stop-condition.js';
 export interface EngineStats {
   readonly waiting: number;
   readonly running: number;
+  /** Prompt tokens of the sequences that wait. */
+  readonly waitingTokens: number;
   readonly pages: PageCounts;
   /** Tokens of prompts that were looked up, and found. */
   readonly prefixCache: PrefixCacheCounts;
@@ -174,6 +176,7 @@ export class Engine {
     return {
       waiting: this.#scheduler.waiting,
       running: this.#scheduler.running,
+      waitingTokens: this.#scheduler.waitingTokens,
       pages: this.#pool.counts(),
       prefixCache: this.#prefixes.counts,
       ledgerErrors: this.#ledger.errors,
@@ -204,7 +207,15 @@ export class Engine {
   /** What was chosen: limits, graphs and the model's own report. */
   describe(): Record<string, unknown> {
     const { model, tokenBytes, cache, demand, ...settled } = this.#options;
-    const { onFault: _, onLedgerError: __, onTrace: ___, now: ____, ...limits } = settled;
+    const {
+      onFault: _,
+      onLedgerError: __,
+      onTrace: ___,
+      now: ____,
+      watch: _____,
+      ...plain
+    } = settled;
+    const limits = { ...plain, maxWaitingTokens: this.#maxWaitingTokens };
     const modelMaxLength = model.maxPositions;
     const { total: pages } = this.#pool;
     return {
@@ -242,7 +253,9 @@ export class Engine {
   /** While there is work: schedule, compute, deliver. */
   async #loop(): Promise<void> {
     while (!this.#isClosed) {
-      const batch = this.#scheduler.next(this.#options.now(), this.#backlog);
+      const startMs = this.#options.now();
+      const batch = this.#scheduler.next(startMs, this.#backlog);
+      if (batch) this.#tell(batch, startMs);
       if (batch) await this.#step(batch);
       else if (this.#scheduler.running > 0 || !this.#ledger.mendWhenIdle()) await this.#sleep();
     }
@@ -278,6 +291,7 @@ export class Engine {
     sequences: readonly Sequence[],
     compute: () => Promise<void>,
   ): Promise<void> {
+    const startMs = this.#options.now();
     try {
       await compute();
     } catch (cause) {
@@ -286,7 +300,37 @@ export class Engine {
       this.#decode.forget();
       this.#prefill.forget();
       if (isFatal(cause)) throw error;
+    } finally {
+      const kind = name === 'decoding' ? 'decode' : 'prefill';
+      if (sequences.length > 0) {
+        this.#options.watch?.computed(kind, this.#options.now() - startMs);
+      }
     }
+  }
+
+  #tell({ decode, prefill }: Batch, startMs: number): void {
+    const { watch } = this.#options;
+    if (!watch) return;
+    for (const { sequence, start } of prefill) {
+      const { admissions, cachedTokens, id } = sequence;
+      if (admissions === 1 && start === cachedTokens) watch.started(id);
+    }
+    const { running, waiting } = this.#scheduler;
+    watch.planned({
+      step: this.#counts.steps + 1,
+      decodeRows: decode.length,
+      prefillPieces: prefill.length,
+      prefillTokens: prefill.reduce((sum, { tokens }) => sum + tokens, 0),
+      running,
+      waiting,
+      pages: this.#pool.counts(),
+      scheduleMs: this.#options.now() - startMs,
+    });
+  }
+
+  get #maxWaitingTokens(): number {
+    const { maxWaitingTokens, model } = this.#options;
+    return maxWaitingTokens ?? 2 * this.#pool.total * model.pageTokens;
   }
 
   #deliver(sequences: readonly Sequence[], tokens: readonly SampledToken[]): void {
@@ -326,10 +370,15 @@ export class Engine {
       throw new CapacityError('never', `${detail}; ask for fewer tokens or make the pool larger`);
     }
     const { maxWaiting, maxSequences } = this.#options;
-    const { waiting, running } = this.#scheduler;
+    const { waiting, running, waitingTokens } = this.#scheduler;
     if (waiting + running >= maxWaiting + maxSequences) {
       const detail = `${running} requests run and ${waiting} wait already`;
-      throw new CapacityError('queue', `${detail}; try again later`);
+      throw new CapacityError('queue', `${detail}; try again later`, waitingTokens);
+    }
+    const most = this.#maxWaitingTokens;
+    if (waiting > 0 && waitingTokens + sequence.prompt.length > most) {
+      const detail = `${waitingTokens} prompt tokens of ${waiting} requests wait already, at most ${most}`;
+      throw new CapacityError('tokens', `${detail}; try again later`, waitingTokens);
     }
   }
 }

@@ -40,4 +40,5 @@ export type { PrefixCacheCounts } from './pages/prefix-cache.js';
 export type { SchedulerCounts } from './scheduler/scheduler.js';
 export { type ReplayReport, replaySchedule } from './scheduler/trace/replay.js';
 export type { Backlog, TraceDecision, TracePiece } from './scheduler/trace/trace-line.js';
+export type { StepPlan, StepWatch } from './step/step-watch.js';
 export type { TokenBytes } from './stop-condition.js';

@@ -65,6 +65,7 @@ onEachBackend((backend) => {
         maxSequences: 6,
         maxBatchedTokens: 13,
         maxPartialPrefills: 3,
+        maxWaitingTokens: 10_000,
       });
       const flushing = setInterval(() => engine.flushPrefixCache(), 35);
       const serve = async (request: Drawn): Promise<void> => {

@@ -3,9 +3,11 @@ import type { Command } from 'commander';
 import pino, { type Logger } from 'pino';
 import pretty from 'pino-pretty';
 import { applyConfigFile } from '../config/config-file.js';
-import { printedConfig } from '../config/print-config.js';
+import { printedConfig, type ShownSetting, shownSettings } from '../config/print-config.js';
 import { addServeFlags, type ServeFlags } from '../config/serve-flags.js';
+import { type CrashFacts, writeCrashReport } from '../crash/crash-report.js';
 import { ExitError, exitCodes } from '../errors/index.js';
+import { safeError } from '../log/safe-error.js';
 import { type RunningServer, serve } from '../serve.js';
 import type { EngineInfo } from '../worker/messages.js';
 import { banner, meansNothing } from './banner.js';
@@ -24,29 +26,34 @@ export function addServeCommand(program: Command): void {
       applyConfigFile(command);
       const flags = command.opts<ServeFlags>();
       if (flags.printConfig) process.stdout.write(printedConfig(command));
-      else await run(flags);
+      else await run(flags, shownSettings(command));
     }),
   );
 }
 
-async function run(flags: ServeFlags): Promise<void> {
+async function run(flags: ServeFlags, settings: readonly ShownSetting[]): Promise<void> {
   const isPretty = (flags.logFormat ?? (process.stdout.isTTY ? 'pretty' : 'json')) === 'pretty';
   const { logger, print } = isPretty ? prettyOutput(flags.logLevel) : jsonOutput(flags.logLevel);
   const progress = makeProgress(logger, process.stderr.isTTY === true);
   const engine = { isDead: false };
-  const server = await serve({
+  let server: RunningServer | undefined;
+  const crash = (what: CrashFacts['what'], error: unknown): void =>
+    tellCrash({ what, error, settings, state: server?.state() }, { flags, logger });
+  server = await serve({
     flags,
     logger,
     onProgress: progress.update,
     onEngineFailure: (err) => {
       engine.isDead = true;
-      endWithEngine(err, logger);
+      crash('the engine died', err);
+      // A dead engine does not come back; a supervisor starts a new process by the exit code.
+      setTimeout(() => process.exit(exitCodes.engine), 2000);
     },
   });
   logger.info({ url: server.url }, 'listening; the model is loading');
   if (flags.model === undefined && !flags.mockEngine)
     logger.info('no model was named: this is the demo model');
-  closeGracefully({ server, engine, flags, logger });
+  closeGracefully({ server, engine, flags, logger, crash });
   const info = await server.ready().catch((error: unknown) => {
     progress.stop();
     throw error;
@@ -61,10 +68,21 @@ async function run(flags: ServeFlags): Promise<void> {
   print(banner(server, { ...info, readyMs }, access));
 }
 
-/** A dead engine does not come back; a supervisor starts a new process by the exit code. */
-function endWithEngine(err: Error, logger: Logger): void {
-  logger.fatal({ err }, 'the engine died; open requests were told, the process ends in 2 s');
-  setTimeout(() => process.exit(exitCodes.engine), 2000);
+/** Writes the report, and says where it is even to who sees no log. */
+function tellCrash(
+  facts: CrashFacts,
+  { flags, logger }: { readonly flags: ServeFlags; readonly logger: Logger },
+): void {
+  let report: string | undefined;
+  try {
+    report = writeCrashReport(facts, flags.crashDir);
+  } catch (err) {
+    logger.error({ err }, 'the crash report could not be written');
+  }
+  const { what, error: err } = facts;
+  logger.fatal({ err, report }, `${what}; open requests are told, and the process ends`);
+  const where = report === undefined ? '' : `; crash report, without prompts: ${report}`;
+  process.stderr.write(`altstream: ${what}${where}\n`);
 }
 
 /** Log lines, and text that comes after the lines logged before it. */
@@ -73,16 +91,22 @@ interface Output {
   readonly print: (text: string) => void;
 }
 
+/** Nothing that a client sent gets into the log by an error. */
+const serializers = { err: (error: unknown) => safeError(error) };
+
 /** Lines are queued, so that a reader that stalls does not stall the server. */
 function jsonOutput(level: string): Output {
   const stream = pino.destination({ dest: 1, sync: false });
-  return { logger: pino({ level }, stream), print: (text) => stream.write(text) };
+  return { logger: pino({ level, serializers }, stream), print: (text) => stream.write(text) };
 }
 
 /** Lines for a person are written at once. */
 function prettyOutput(level: string): Output {
   const stream = pretty({ ignore: 'pid,hostname', singleLine: true, sync: true });
-  return { logger: pino({ level }, stream), print: (text) => process.stdout.write(text) };
+  return {
+    logger: pino({ level, serializers }, stream),
+    print: (text) => process.stdout.write(text),
+  };
 }
 
 /** The first signal drains, the second one ends at once; a crash of the engine ends with its code. */
@@ -91,18 +115,20 @@ function closeGracefully({
   engine,
   flags,
   logger,
+  crash,
 }: {
   server: RunningServer;
   engine: { isDead: boolean };
   flags: ServeFlags;
   logger: Logger;
+  crash: (what: CrashFacts['what'], error: unknown) => void;
 }): void {
   const timeoutMs = flags.shutdownTimeout * 1000;
   const rereads = server.rereads.length > 0;
   if (rereads) process.on('SIGHUP', () => reload(server, logger));
   const skip: 'SIGHUP'[] = rereads ? ['SIGHUP'] : [];
   closeWithGrace({ delay: timeoutMs + 15_000, logger: false, skip }, async ({ signal, err }) => {
-    if (err) logger.fatal({ err }, 'unexpected error');
+    if (err) crash('an error that nobody caught', err);
     else logger.info({ signal }, 'shutting down; running requests may finish');
     await server.close(err ? 0 : timeoutMs);
     if (err || engine.isDead) process.exit(exitCodes.engine);

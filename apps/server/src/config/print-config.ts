@@ -13,11 +13,18 @@ const sourceNames: Readonly<Record<string, string>> = {
   implied: 'default',
 };
 
-/**
- * Every setting that has a value, with where it is from, as a config file that says the same. Keys that
- * keep others out are counted, not shown.
- */
-export function printedConfig(command: Command): string {
+/** A setting that has a value. */
+export interface ShownSetting {
+  readonly name: string;
+  /** As a config file has it; of what no one should see only how many there are. */
+  readonly text: string;
+  readonly isSecret: boolean;
+  /** `flag`, `environment`, `file` or `default`. */
+  readonly source: string;
+}
+
+/** Every setting that has a value, with where it is from. Keys that keep others out are counted, not shown. */
+export function shownSettings(command: Command): ShownSetting[] {
   const shown = command.options.filter(
     (option) =>
       !isAlias(option) &&
@@ -25,7 +32,15 @@ export function printedConfig(command: Command): string {
       !isOpposite(option, command) &&
       !/^--(print-)?config$/.test(option.long ?? ''),
   );
-  return shown.flatMap((option) => lineOf(command, option)).join('');
+  return shown.flatMap((option) => settingOf(command, option));
+}
+
+/** The settings as a config file that says the same. */
+export function printedConfig(command: Command): string {
+  const lines = shownSettings(command).map(({ name, text, isSecret, source }) =>
+    isSecret ? `# ${name}: ${text}  # ${source}\n` : `${name}: ${text}  # ${source}\n`,
+  );
+  return lines.join('');
 }
 
 /** `--no-x` where `--x` says it already. */
@@ -34,17 +49,16 @@ function isOpposite(option: Option, { options }: Command): boolean {
   return option.negate && options.some(({ long }) => long === positive);
 }
 
-function lineOf(command: Command, option: Option): string[] {
+function settingOf(command: Command, option: Option): ShownSetting[] {
   const attribute = option.attributeName();
   const value: unknown = command.getOptionValue(attribute);
   if (value === undefined) return [];
   const source = sourceNames[command.getOptionValueSource(attribute) ?? ''] ?? 'default';
   const name = option.name().replace(/^no-/, '');
-  if (secret.test(name)) {
-    const count = Array.isArray(value) ? value.length : 1;
-    return [`# ${name}: not shown (${count})  # ${source}\n`];
-  }
-  return [`${name}: ${textOf(option, value)}  # ${source}\n`];
+  const isSecret = secret.test(name);
+  const count = Array.isArray(value) ? value.length : 1;
+  const text = isSecret ? `not shown (${count})` : textOf(option, value);
+  return [{ name, text, isSecret, source }];
 }
 
 /** As a config file has it; what a flag's reader made of a text goes back to that text. */

@@ -46,6 +46,7 @@ export interface ServeFlags extends TlsFlags {
   readonly maxNumBatchedTokens: number;
   readonly maxNumPartialPrefills: number;
   readonly maxNumQueuedReqs?: number;
+  readonly maxNumQueuedTokens?: number;
   readonly schedulingPolicy: 'fcfs' | 'priority';
   readonly itlTargetMs: number;
   readonly longPrefillTokenThreshold: number;
@@ -65,6 +66,7 @@ export interface ServeFlags extends TlsFlags {
   readonly chatTemplate?: string;
   readonly defaultChatTemplateKwargs: Readonly<Record<string, unknown>>;
   readonly logLevel: string;
+  readonly crashDir?: string;
   readonly logFormat?: 'pretty' | 'json';
   readonly disableLogRequests?: boolean;
   readonly disableUi?: boolean;
@@ -197,6 +199,7 @@ function addSchedulerFlags(command: Command): void {
         .default(2),
     )
     .addOption(flag('--max-num-queued-reqs <n>', 'sequences that wait').argParser(positive))
+    .addOption(flag('--max-num-queued-tokens <n>', 'prompt tokens that wait').argParser(positive))
     .addOption(
       flag('--gpu-memory-utilization <share>', 'of the memory that may be used').argParser(share),
     )

@@ -31,6 +31,8 @@ export interface ChoiceStep {
   readonly prompt?: PromptEvent;
   /** What the choice counted so far; with a finish, that has it. */
   readonly counts?: ChoiceCounts;
+  /** Its prompt is about to be computed; such a step has nothing else. */
+  readonly hasStarted?: true;
   readonly finish?: ChoiceFinish;
   readonly error?: ApiError;
 }
@@ -89,7 +91,8 @@ export class Choice {
   }
 
   #take(event: WireEvent): void {
-    if (event.type === 'prompt') this.#step({ prompt: event });
+    if (event.type === 'start') this.#step({ hasStarted: true });
+    else if (event.type === 'prompt') this.#step({ prompt: event });
     else if (event.type === 'token') this.#onToken(event);
     else this.#onFinish(event);
   }

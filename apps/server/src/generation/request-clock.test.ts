@@ -4,19 +4,27 @@ import { RequestClock } from './request-clock.js';
 function clockAt() {
   let now = 1000;
   const clock = new RequestClock(() => now);
-  const after = (ms: number, choice = 0) => {
+  const wait = (ms: number) => {
     now += ms;
+  };
+  const after = (ms: number, choice = 0) => {
+    wait(ms);
     return clock.token(choice);
   };
-  return { clock, after };
+  return { clock, wait, after };
 }
 
 it('measures the first token, the gaps and the speed after the first', () => {
-  const { clock, after } = clockAt();
-  expect(after(50)).toEqual({ ttftMs: 50 });
+  const { clock, wait, after } = clockAt();
+  wait(20);
+  clock.started();
+  clock.started();
+  expect(after(30)).toEqual({ ttftMs: 50 });
   expect(after(10)).toEqual({ gapMs: 10 });
   expect(after(30)).toEqual({ gapMs: 30 });
   expect(clock.timing()).toEqual({
+    queueMs: 20,
+    prefillMs: 30,
     ttftMs: 50,
     decodeMs: 40,
     tokensPerSecond: 50,

@@ -1,5 +1,9 @@
 /** How long the parts of a request took, and how fast it was. */
 export interface RequestTiming {
+  /** Milliseconds from acceptance until its prompt was begun; null before that. */
+  readonly queueMs: number | null;
+  /** Milliseconds from then to the first token; null without one. */
+  readonly prefillMs: number | null;
   /** Milliseconds from acceptance to the first token, the wait for a place included; null without one. */
   readonly ttftMs: number | null;
   /** Milliseconds from the first token to the last; null without two. */
@@ -17,6 +21,7 @@ export class RequestClock {
   readonly #now: () => number;
   readonly #startedMs: number;
   readonly #lastOf = new Map<number, number>();
+  #computedMs: number | undefined;
   #firstMs: number | undefined;
   #lastMs = 0;
   #gaps = 0;
@@ -26,6 +31,11 @@ export class RequestClock {
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
     this.#startedMs = now();
+  }
+
+  /** A prompt is begun; the first time counts. */
+  started(): void {
+    this.#computedMs ??= this.#now();
   }
 
   /**
@@ -52,7 +62,10 @@ export class RequestClock {
   timing(): RequestTiming {
     const first = this.#firstMs;
     const decodeMs = first === undefined || this.#gaps === 0 ? null : this.#lastMs - first;
+    const begun = this.#computedMs;
     return {
+      queueMs: begun === undefined ? null : begun - this.#startedMs,
+      prefillMs: begun === undefined || first === undefined ? null : first - begun,
       ttftMs: first === undefined ? null : first - this.#startedMs,
       decodeMs,
       tokensPerSecond: decodeMs ? (1000 * this.#gaps) / decodeMs : null,

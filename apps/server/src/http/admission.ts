@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError, clientClosedRequest } from '../errors/index.js';
 import type { ChoiceStep } from '../generation/choice.js';
-import type { RequestWatch } from '../metrics/server-metrics.js';
+import { type ChoiceRequest, generate } from '../generation/generate.js';
+import type { RequestWatch } from '../metrics/request-metrics.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import { timingFields } from '../openai/timings.js';
 import type { Usage } from '../openai/usage.js';
@@ -75,15 +76,35 @@ export class Ticket {
     return timingFields({ timings, metrics: measureRequests }, this.#watch.timing(), usage);
   }
 
+  /**
+   * Hands the choices to the engine.
+   *
+   * @param choicesPerPrompt so many of them in a row have the same prompt
+   * @returns their steps, which metrics watch on the way
+   */
+  async generate(
+    choices: readonly ChoiceRequest[],
+    choicesPerPrompt: number,
+  ): Promise<AsyncIterable<ChoiceStep>> {
+    const firsts = choices.filter((_, index) => index % choicesPerPrompt === 0);
+    this.#watch.prepared({
+      n: choicesPerPrompt,
+      promptTokens: firsts.map(({ prompt }) => prompt.length),
+      maxTokens: choices[0]?.parameters.maxTokens,
+    });
+    return this.#observe(await generate(choices, this.context, this.signal), choicesPerPrompt);
+  }
+
   /** Passes steps on while metrics watch them. */
-  async *observe(
+  async *#observe(
     steps: AsyncIterable<ChoiceStep>,
     choicesPerPrompt: number,
   ): AsyncGenerator<ChoiceStep, void, undefined> {
     try {
       for await (const step of steps) {
         this.#watch.step(step, step.index % choicesPerPrompt === 0);
-        yield step;
+        // Nothing of it is for the client, and a stream begins with what is.
+        if (!step.hasStarted) yield step;
       }
       if (this.#answer) throw this.#answer;
     } catch (error) {

@@ -10,4 +10,24 @@ export const latencyBuckets = {
   e2e: [
     0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680,
   ],
+  /** Of what takes milliseconds. */
+  short: [
+    0.00001, 0.000025, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+    0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+  ],
 } as const;
+
+/** Tokens of a step. */
+export const iterationBuckets = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384];
+
+/** Choices of a request. */
+export const choiceBuckets = [1, 2, 5, 10, 20];
+
+/** 1, 2, 5, 10, 20, 50 … up to the longest sequence. */
+export function tokenBuckets(maxModelLength: number): number[] {
+  const buckets: number[] = [];
+  for (let power = 1; power <= maxModelLength; power *= 10) {
+    buckets.push(...[1, 2, 5].map((digit) => digit * power));
+  }
+  return buckets.filter((bucket) => bucket <= maxModelLength);
+}

@@ -13,6 +13,9 @@ const finished = (promptTokens: number, completionTokens: number) => ({
 });
 const stats = (promptTokens: number, generatedTokens: number) => ({
   waiting: 1,
+  waitingTokens: 5,
+  outputBacklogSteps: 6,
+  thread: { lagSeconds: 0.25, gcSeconds: 2 },
   running: 2,
   pages: { total: 10, free: 3, evictable: 2, pinned: 5, reserved: 7 },
   prefixCache: { queries: 2 * promptTokens, hits: promptTokens },

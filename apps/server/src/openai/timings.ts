@@ -42,6 +42,7 @@ function timingsOf(timing: RequestTiming, usage: Usage): Record<string, number |
 function metricsOf(timing: RequestTiming): Record<string, number | null> {
   return {
     ttft_ms: timing.ttftMs,
+    queue_time_ms: timing.queueMs,
     generation_time_ms: timing.decodeMs,
     mean_itl_ms: timing.meanItlMs,
     tokens_per_second: timing.tokensPerSecond,

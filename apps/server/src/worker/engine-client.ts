@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import type { EngineStats } from '@altstream/engine';
 import { ServerError } from '../errors/index.js';
 import { workerUrl } from '../worker-url.js';
 import { EngineActivity } from './engine-activity.js';
@@ -16,7 +15,10 @@ import type {
   WireError,
   WireEvent,
   WireParameters,
+  WorkerStats,
 } from './messages.js';
+import { type FlightRecord, FlightRecorder } from './steps/flight-recorder.js';
+import type { StepTimes } from './steps/step-log.js';
 
 interface Pending<T> {
   readonly resolve: (value: T) => void;
@@ -30,6 +32,8 @@ export interface EngineReports {
   readonly onFailure: (error: Error) => void;
   /** Told of faults that the engine lives with. */
   readonly onWarning: (error: Error) => void;
+  /** Told the sizes and times of steps. */
+  readonly onSteps: (steps: StepTimes) => void;
 }
 
 /** When a silent engine counts as dead, in seconds; 0 = never. */
@@ -43,6 +47,7 @@ const closeWithinMs = 10_000;
 export class EngineClient implements EngineLink {
   readonly activity = new EngineActivity();
   readonly #heartbeat = new Heartbeat();
+  readonly #recorder = new FlightRecorder();
   readonly #worker: Worker;
   readonly #reports: EngineReports;
   readonly #ready: Promise<EngineInfo>;
@@ -62,7 +67,11 @@ export class EngineClient implements EngineLink {
     });
     this.#ready.catch(() => undefined);
     this.#worker = new Worker(workerUrl('engine-worker'), {
-      workerData: { ...options, heartbeat: this.#heartbeat.memory },
+      workerData: {
+        ...options,
+        heartbeat: this.#heartbeat.memory,
+        recorder: this.#recorder.memory,
+      },
       name: 'engine',
     });
     this.#watchdog = setInterval(() => this.#checkHeart(options.watchdogSeconds), 1000);
@@ -90,6 +99,11 @@ export class EngineClient implements EngineLink {
     return this.#heartbeat.ageSeconds;
   }
 
+  /** The last steps, oldest first; also of an engine that is dead. */
+  get lastSteps(): readonly FlightRecord[] {
+    return this.#recorder.records;
+  }
+
   ready(): Promise<EngineInfo> {
     return this.#ready;
   }
@@ -112,8 +126,8 @@ export class EngineClient implements EngineLink {
     });
   }
 
-  stats(): Promise<EngineStats> {
-    return this.#ask<EngineStats>((id) => ({ type: 'stats', id }));
+  stats(): Promise<WorkerStats> {
+    return this.#ask<WorkerStats>((id) => ({ type: 'stats', id }));
   }
 
   describe(): Promise<Record<string, unknown>> {
@@ -193,11 +207,12 @@ export class EngineClient implements EngineLink {
         this.#takeSubmission(message.id)?.reject(new EngineWorkerError(message.error));
         return;
       case 'events':
-        this.activity.progress();
+        this.#reports.onSteps(message.steps);
         for (const { id, event } of message.events) this.#deliver(id, event);
         this.#post({ type: 'acknowledge', messages: 1 });
         return;
       case 'stats':
+        this.#reports.onSteps(message.steps);
         this.#answer(message.id, message.stats);
         return;
       case 'described':
@@ -236,6 +251,7 @@ export class EngineClient implements EngineLink {
 
   #deliver(id: number, event: WireEvent): void {
     const listener = this.#listeners.get(id);
+    if (event.type !== 'start') this.activity.progress();
     if (event.type === 'finish' && this.#listeners.delete(id)) this.activity.end();
     listener?.(event);
   }

@@ -1,4 +1,3 @@
-import type { EngineStats } from '@altstream/engine';
 import type { EngineActivity } from './engine-activity.js';
 import type {
   EngineInfo,
@@ -6,6 +5,7 @@ import type {
   ProfileResult,
   WireEvent,
   WireParameters,
+  WorkerStats,
 } from './messages.js';
 
 /** Where the engine stands. */
@@ -40,7 +40,7 @@ export interface EngineLink {
     listener: (event: WireEvent) => void,
   ): Promise<EngineRequest>;
   /** Counters of the engine, as of its current step border. */
-  stats(): Promise<EngineStats>;
+  stats(): Promise<WorkerStats>;
   /** Everything that was chosen, with graph counters. */
   describe(): Promise<Record<string, unknown>>;
   /** Forgets the pages of the prefix cache that no request holds; resolves to how many those were. */

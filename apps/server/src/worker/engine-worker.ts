@@ -16,6 +16,9 @@ import {
   type WireEvent,
 } from './messages.js';
 import { Profiler } from './profiler.js';
+import { FlightRecorder } from './steps/flight-recorder.js';
+import { StepLog } from './steps/step-log.js';
+import { watchThread } from './thread-health.js';
 
 if (!parentPort) throw new Error('engine-worker runs as a worker thread only');
 const port = parentPort;
@@ -23,16 +26,24 @@ const options = workerData as EngineWorkerData;
 const post = (message: FromEngine): void => port.postMessage(message);
 const batch = new EventBatch((events) => {
   credits?.spend();
-  post({ type: 'events', events });
+  post({ type: 'events', events, steps: log.take() });
 });
 let credits: Credits | undefined;
 const submissions = new Map<number, Submission>();
+const lookAtThread = watchThread();
+/** Ids of requests by those of their submissions. */
+const requests = new Map<number, number>();
+const log = new StepLog(new FlightRecorder(options.recorder), (submission) => {
+  const id = requests.get(submission);
+  if (id !== undefined) batch.add(id, { type: 'start' });
+});
 
 try {
   const reports: EngineHostReports = {
     onProgress: (progress) => post({ type: 'progress', ...progress }),
     onFault: (error) => post({ type: 'failed', error: toWireError(error) }),
     onWarning: (error) => post({ type: 'warning', error: toWireError(error) }),
+    watch: log,
   };
   const { engine, runtime, info, close } = options.mock
     ? await startMock(options, options.mock, reports)
@@ -76,7 +87,16 @@ function handle(
       submissions.get(message.id)?.abort();
       return;
     case 'stats':
-      post({ type: 'stats', id: message.id, stats: engine.stats() });
+      post({
+        type: 'stats',
+        id: message.id,
+        stats: {
+          ...engine.stats(),
+          outputBacklogSteps: credits?.open ?? 0,
+          thread: lookAtThread(),
+        },
+        steps: log.take(),
+      });
       return;
     case 'acknowledge':
       credits?.refund(message.messages);
@@ -110,14 +130,21 @@ function submit(
 ): void {
   try {
     const submission = engine.submit(prompt, parameters, (event) => {
-      if (event.type === 'finish') submissions.delete(id);
+      if (event.type === 'finish') forget(id);
       batch.add(id, toWireEvent(event));
     });
     submissions.set(id, submission);
+    requests.set(submission.id, id);
     post({ type: 'accepted', id });
   } catch (error) {
     post({ type: 'refused', id, error: toWireError(error) });
   }
+}
+
+function forget(id: number): void {
+  const submission = submissions.get(id);
+  if (submission) requests.delete(submission.id);
+  submissions.delete(id);
 }
 
 function toWireEvent(event: GenerationEvent): WireEvent {

@@ -6,6 +6,8 @@ import type {
   PromptEvent,
   TokenEvent,
 } from '@altstream/engine';
+import type { StepTimes } from './steps/step-log.js';
+import type { ThreadHealth } from './thread-health.js';
 
 /** How the engine worker loads its model and makes its engine; plain data. */
 export interface EngineWorkerOptions {
@@ -29,6 +31,8 @@ export interface EngineWorkerOptions {
   readonly maxBatchedTokens: number;
   readonly maxPartialPrefills: number;
   readonly maxWaiting: number;
+  /** Undefined = twice what the pages hold. */
+  readonly maxWaitingTokens: number | undefined;
   readonly schedulingPolicy: 'fcfs' | 'priority';
   readonly itlTargetMs: number;
   readonly longPrefillTokenThreshold: number;
@@ -59,7 +63,10 @@ export interface MockSetup extends Pick<MockEngineOptions, MockFields> {
 }
 
 /** What the engine worker is started with. */
-export type EngineWorkerData = EngineWorkerOptions & { readonly heartbeat: SharedArrayBuffer };
+export type EngineWorkerData = EngineWorkerOptions & {
+  readonly heartbeat: SharedArrayBuffer;
+  readonly recorder: SharedArrayBuffer;
+};
 
 /** Generation parameters that can cross threads. */
 export type WireParameters = Omit<GenerationParameters, 'signal'>;
@@ -77,7 +84,19 @@ export interface WireError {
 export type WireFinish = Omit<FinishEvent, 'error'> & { readonly error?: WireError };
 
 /** An event of a request, on its way to the main thread. */
-export type WireEvent = TokenEvent | PromptEvent | WireFinish;
+export type WireEvent = TokenEvent | PromptEvent | WireFinish | StartEvent;
+
+/** The first tokens of the prompt are about to be computed. */
+export interface StartEvent {
+  readonly type: 'start';
+}
+
+/** Counters of the engine and of its thread. */
+export interface WorkerStats extends EngineStats {
+  /** Messages of events that the main thread has not dealt with. */
+  readonly outputBacklogSteps: number;
+  readonly thread: ThreadHealth;
+}
 
 /** What the model and the engine are, once they are ready. */
 export interface EngineInfo {
@@ -148,8 +167,14 @@ export type FromEngine =
   | {
       readonly type: 'events';
       readonly events: readonly { readonly id: number; readonly event: WireEvent }[];
+      readonly steps: StepTimes;
     }
-  | { readonly type: 'stats'; readonly id: number; readonly stats: EngineStats }
+  | {
+      readonly type: 'stats';
+      readonly id: number;
+      readonly stats: WorkerStats;
+      readonly steps: StepTimes;
+    }
   | { readonly type: 'described'; readonly id: number; readonly report: Record<string, unknown> }
   | { readonly type: 'flushed'; readonly id: number; readonly pages: number }
   | { readonly type: 'answered'; readonly id: number; readonly value: unknown }

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net';
-import type { EngineStats } from '@altstream/engine';
 import {
   buildByteTokenizer,
   ChatTemplate,
@@ -13,6 +12,7 @@ import { LiveRequests } from '../../src/generation/live-requests.js';
 import { TokenBudget } from '../../src/http/access/token-budget.js';
 import { makeApp } from '../../src/http/app.js';
 import type { TlsFiles } from '../../src/http/tls/tls-files.js';
+import { safeError } from '../../src/log/safe-error.js';
 import { ServerMetrics } from '../../src/metrics/server-metrics.js';
 import type { ServerContext } from '../../src/server-context.js';
 import { EngineActivity } from '../../src/worker/engine-activity.js';
@@ -24,6 +24,7 @@ import type {
   WireError,
   WireEvent,
   WireParameters,
+  WorkerStats,
 } from '../../src/worker/messages.js';
 import type { TextLink } from '../../src/worker/text-client.js';
 import type { TextJob, TextResult } from '../../src/worker/text-messages.js';
@@ -86,9 +87,12 @@ export class ScriptedEngine implements EngineLink {
     };
   }
 
-  async stats(): Promise<EngineStats> {
+  async stats(): Promise<WorkerStats> {
     return {
+      outputBacklogSteps: 0,
+      thread: { lagSeconds: 0, gcSeconds: 0 },
       waiting: 0,
+      waitingTokens: 0,
       running: 0,
       pages: { total: 1, free: 1, evictable: 0, pinned: 0, reserved: 0 },
       prefixCache: { queries: 0, hits: 0 },
@@ -236,7 +240,10 @@ export async function startScripted(
     defaults: { eosTokenIds: [1] },
     metrics: new ServerMetrics('m3'),
     budget: new TokenBudget(settings.tokensPerMinute ?? 0),
-    logger: pino({ level: 'info' }, { write: (line) => log.push(JSON.parse(line)) }),
+    logger: pino(
+      { level: 'info', serializers: { err: (error) => safeError(error) } },
+      { write: (line) => log.push(JSON.parse(line)) },
+    ),
     fingerprint: 'fp_test',
     startedSeconds: 0,
     active: new LiveRequests(),

@@ -1,12 +1,15 @@
 import { EngineError } from './engine-error.js';
 
-/** The request can never fit the page pool, or the queue is full. */
+/** The request can never fit the page pool, or too much waits already. */
 export class CapacityError extends EngineError {
-  /** `never`: larger than the whole pool; `queue`: try again later. */
-  readonly reason: 'never' | 'queue';
+  /** `never`: larger than the whole pool; `queue`, `tokens`: too many requests or tokens wait, try again later. */
+  readonly reason: 'never' | 'queue' | 'tokens';
+  /** Prompt tokens that wait, for who wants to guess how long that takes. */
+  readonly waitingTokens: number;
 
-  constructor(reason: CapacityError['reason'], message: string) {
+  constructor(reason: CapacityError['reason'], message: string, waitingTokens = 0) {
     super('ENGINE_CAPACITY', message);
     this.reason = reason;
+    this.waitingTokens = waitingTokens;
   }
 }

@@ -79,6 +79,11 @@ export class Scheduler {
     return this.#waiting.length;
   }
 
+  /** Prompt tokens of those. */
+  get waitingTokens(): number {
+    return this.#waiting.tokens;
+  }
+
   /** Sequences that were admitted. */
   get running(): number {
     return this.#prefills.sequences.length + this.#decodes.rows.length;

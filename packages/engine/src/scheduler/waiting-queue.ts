@@ -28,9 +28,15 @@ export class WaitingQueue {
   readonly #ring: Tenant[] = [];
   #turn = 0;
   #length = 0;
+  #tokens = 0;
 
   get length(): number {
     return this.#length;
+  }
+
+  /** Tokens of their prompts. */
+  get tokens(): number {
+    return this.#tokens;
   }
 
   /** Those that had a place before and lost it. */
@@ -43,6 +49,7 @@ export class WaitingQueue {
     sequence.state = 'waiting';
     this.#tenantOf(sequence).waiting.push(sequence);
     this.#length += 1;
+    this.#tokens += sequence.prompt.length;
   }
 
   /** The sequence whose turn it is; it keeps its turn until it is taken or gone. */
@@ -68,6 +75,7 @@ export class WaitingQueue {
     const tenant = this.#tenantOf(sequence);
     tenant.waiting.splice(tenant.waiting.indexOf(sequence), 1);
     this.#length -= 1;
+    this.#tokens -= sequence.prompt.length;
     this.#charge(tenant, costOf(sequence));
   }
 
@@ -83,6 +91,7 @@ export class WaitingQueue {
       const kept = waiting.filter((sequence) => {
         if (!test(sequence)) return true;
         removed.push(sequence);
+        this.#tokens -= sequence.prompt.length;
         return false;
       });
       if (kept.length < waiting.length) waiting.splice(0, waiting.length, ...kept);

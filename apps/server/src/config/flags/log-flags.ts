@@ -12,6 +12,9 @@ export function addLogFlags(command: Command): void {
     .addOption(
       flag('--log-format <format>', 'pretty on a terminal, else json').choices(['pretty', 'json']),
     )
+    .addOption(
+      flag('--crash-dir <dir>', 'folder of crash reports (default: that of temporary files)'),
+    )
     .addOption(flag('--disable-log-requests', 'no line for each request'))
     .addOption(
       flag('--enable-per-request-metrics', 'answers carry the times and speeds of their request'),

@@ -8,7 +8,7 @@ import {
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
 import { roomAfter } from '../../generation/context-room.js';
-import { type ChoiceRequest, generate } from '../../generation/generate.js';
+import type { ChoiceRequest } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
 import { ChatChunks } from '../../openai/chat-chunk.js';
 import { type ChatRequest, parseChatRequest } from '../../openai/chat-request.js';
@@ -108,7 +108,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
     },
     parsers,
     promptTokens: choices.map(() => prompt.ids.length),
-    steps: ticket.observe(await generate(choices, context, ticket.signal), count),
+    steps: await ticket.generate(choices, count),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
 import { roomAfter, type TokenRoom } from '../../generation/context-room.js';
-import { type ChoiceRequest, generate } from '../../generation/generate.js';
+import type { ChoiceRequest } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
 import type { ResponseHead } from '../../openai/chat-response.js';
 import {
@@ -104,7 +104,7 @@ async function start(
     choices: perChoice.map(({ prompt }, index) => new CompletionChoice(index, prompt, shape)),
     choicesPerPrompt,
     promptTokens: perChoice.map(({ prompt }) => prompt.ids.length),
-    steps: ticket.observe(await generate(requests, context, ticket.signal), choicesPerPrompt),
+    steps: await ticket.generate(requests, choicesPerPrompt),
   };
 }
 

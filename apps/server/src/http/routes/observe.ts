@@ -5,7 +5,8 @@ import { serverVersion } from '../../version.js';
 /** `/metrics` for Prometheus, `/version`, and `/server_info`: everything that was chosen. */
 export function observe(app: FastifyInstance, context: ServerContext): void {
   app.get('/metrics', async (_, reply) => {
-    if (context.engine.state === 'ready') context.metrics.setEngine(await context.engine.stats());
+    const { engine, metrics } = context;
+    if (engine.state === 'ready') metrics.setEngine(await engine.stats(), engine.heartbeatAge);
     return reply
       .header('content-type', context.metrics.contentType)
       .send(await context.metrics.exposition());

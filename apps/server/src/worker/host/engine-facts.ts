@@ -2,7 +2,7 @@ import type { Engine, EngineOptions, ModelFacts } from '@altstream/engine';
 import { mostLogitBiases } from '../../generation/sampling.js';
 import type { EngineInfo, EngineWorkerOptions } from '../messages.js';
 
-type Listeners = Pick<EngineOptions, 'onFault' | 'onLedgerError'>;
+type Listeners = Pick<EngineOptions, 'watch' | 'onFault' | 'onLedgerError'>;
 
 /** The options of an engine that do not depend on what it runs on. */
 export function engineLimits(
@@ -23,6 +23,9 @@ export function engineLimits(
     queueTimeoutMs: options.queueTimeoutMs,
     ...listeners,
     ...(onTrace ? { onTrace } : {}),
+    ...(options.maxWaitingTokens === undefined
+      ? {}
+      : { maxWaitingTokens: options.maxWaitingTokens }),
     ...(options.maxModelLength === undefined ? {} : { maxModelLength: options.maxModelLength }),
     ...(options.pages === undefined ? {} : { pages: options.pages }),
   };

@@ -12,7 +12,7 @@ const progressEveryBytes = 64 * 2 ** 20;
 /** Opens the runtime, loads the model, captures the graphs; reports each phase. */
 export async function startEngine(
   options: EngineWorkerOptions,
-  { onProgress, onFault, onWarning }: EngineHostReports,
+  { onProgress, onFault, onWarning, watch }: EngineHostReports,
 ): Promise<HostedEngine> {
   onProgress({ phase: 'runtime', done: 0, total: 1 });
   const device = await chooseDevice(options.device);
@@ -22,7 +22,7 @@ export async function startEngine(
   const trace = options.traceFile === undefined ? undefined : openTrace(options.traceFile);
   const engine = await Engine.create({
     model,
-    ...engineLimits(options, { onFault, onLedgerError: onWarning, onTrace: trace?.write }),
+    ...engineLimits(options, { watch, onFault, onLedgerError: onWarning, onTrace: trace?.write }),
     ...(options.memoryFraction === undefined ? {} : { memoryFraction: options.memoryFraction }),
     ...(options.graphSizes === undefined ? {} : { graphSizes: options.graphSizes }),
   });

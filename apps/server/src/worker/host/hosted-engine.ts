@@ -1,5 +1,5 @@
 import type { Runtime } from '@altstream/cuda-runtime';
-import type { Engine } from '@altstream/engine';
+import type { Engine, StepWatch } from '@altstream/engine';
 import type { LoadProgress } from '../engine-link.js';
 import type { EngineInfo } from '../messages.js';
 
@@ -15,6 +15,7 @@ export interface HostedEngine {
 /** What an engine reports while it starts and when it gives up. */
 export interface EngineHostReports {
   readonly onProgress: (progress: LoadProgress) => void;
+  readonly watch: StepWatch;
   readonly onFault: (error: Error) => void;
   /** Told of faults that the engine lives with. */
   readonly onWarning: (error: Error) => void;

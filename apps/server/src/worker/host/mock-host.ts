@@ -8,11 +8,11 @@ import { openTrace } from './trace-file.js';
 export async function startMock(
   options: EngineWorkerOptions,
   { scripts, endId, faults = [], ...facts }: MockSetup,
-  { onFault, onWarning }: EngineHostReports,
+  { onFault, onWarning, watch }: EngineHostReports,
 ): Promise<HostedEngine> {
   const trace = options.traceFile === undefined ? undefined : openTrace(options.traceFile);
   const engine = await MockEngine.create({
-    ...engineLimits(options, { onFault, onLedgerError: onWarning, onTrace: trace?.write }),
+    ...engineLimits(options, { watch, onFault, onLedgerError: onWarning, onTrace: trace?.write }),
     ...facts,
     ...(scripts ? { answer: scriptedAnswers(scripts, endId) } : {}),
     faults,

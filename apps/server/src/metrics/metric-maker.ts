@@ -1,0 +1,87 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+
+/** A gauge or counter whose first labels are settled. */
+export interface Value {
+  set(value: number, more?: Readonly<Record<string, string>>): void;
+  add(value: number, more?: Readonly<Record<string, string>>): void;
+}
+
+/** A counter that is told its total, which only grows. */
+export interface Total {
+  to(value: number): void;
+}
+
+/** A histogram whose first labels are settled. */
+export interface Distribution {
+  observe(value: number, more?: Readonly<Record<string, string>>): void;
+}
+
+/** Makes metrics of one prefix with the same first labels, in one registry. */
+export class MetricMaker {
+  readonly #registers: Registry[];
+  readonly #prefix: string;
+  readonly #labels: Readonly<Record<string, string>>;
+
+  constructor(registry: Registry, prefix: string, labels: Readonly<Record<string, string>> = {}) {
+    this.#registers = [registry];
+    this.#prefix = prefix;
+    this.#labels = labels;
+  }
+
+  gauge(name: string, help: string, more: readonly string[] = []): Value {
+    const gauge = new Gauge(this.#facts(name, help, more));
+    return {
+      set: (value, labels = {}) => gauge.set({ ...this.#labels, ...labels }, value),
+      add: (value, labels = {}) => gauge.inc({ ...this.#labels, ...labels }, value),
+    };
+  }
+
+  /** @param known label values that are there from the start, at 0, so that a rate sees the first event */
+  counter(
+    name: string,
+    help: string,
+    known: Readonly<Record<string, readonly string[]>> = {},
+  ): Pick<Value, 'add'> {
+    const counter = new Counter(this.#facts(name, help, Object.keys(known)));
+    if (Object.keys(known).length === 0) counter.inc({ ...this.#labels }, 0);
+    for (const [label, values] of Object.entries(known)) {
+      for (const value of values) counter.inc({ ...this.#labels, [label]: value }, 0);
+    }
+    return { add: (value, labels = {}) => counter.inc({ ...this.#labels, ...labels }, value) };
+  }
+
+  /** A counter of events that someone else counts. */
+  total(name: string, help: string): Total {
+    const counter = this.counter(name, help);
+    let was = 0;
+    return {
+      to: (value) => {
+        counter.add(Math.max(0, value - was));
+        was = Math.max(was, value);
+      },
+    };
+  }
+
+  histogram(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    more: readonly string[] = [],
+  ): Distribution {
+    const facts = this.#facts(name, help, more);
+    const histogram = new Histogram({ ...facts, buckets: [...buckets] });
+    if (more.length === 0) histogram.zero({ ...this.#labels });
+    return {
+      observe: (value, labels = {}) => histogram.observe({ ...this.#labels, ...labels }, value),
+    };
+  }
+
+  #facts(name: string, help: string, more: readonly string[]) {
+    return {
+      name: this.#prefix + name,
+      help,
+      labelNames: [...Object.keys(this.#labels), ...more],
+      registers: this.#registers,
+    };
+  }
+}
