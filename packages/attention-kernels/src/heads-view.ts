@@ -11,7 +11,8 @@ export interface HeadsPlace {
 
 /**
  * Columns of a projection [tokens, width] as heads [tokens, heads, headDim], without a copy. So one
- * GEMM can make q, k, v and the index pair; `qkNormRope` and `kvWrite` read such views.
+ * GEMM can make q, k, v and the index pair; `qkNormRope` and `kvWrite` read such views. The view shares
+ * the projection's memory as one of `slice` does: dispose it, or make it of a borrowed tensor.
  *
  * @throws ShapeError if the projection is not a matrix with dense rows or the columns are not in it
  */
@@ -26,8 +27,8 @@ export function headsView(projection: Tensor, { start, heads, headDim }: HeadsPl
     throw new ShapeError('headsView', 'projection', detail);
   }
   const columns = projection.slice(1, start, end);
-  return Tensor.of(columns.buffer, [tokens, heads, headDim], columns.dtype, {
-    strides: [projection.strides[0] ?? width, headDim, 1],
-    byteOffset: columns.byteOffset,
-  });
+  const strides = [projection.strides[0] ?? width, headDim, 1];
+  const view = Tensor.of(columns, [tokens, heads, headDim], columns.dtype, { strides });
+  columns.dispose();
+  return view;
 }

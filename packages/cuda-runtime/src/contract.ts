@@ -18,6 +18,7 @@ import type { CallbackParams, NativeCallback } from './launch/native-callback.js
 import type { ParamsLayout } from './launch/params/params-layout.js';
 import type { DeviceLimits } from './limits.js';
 import type { HostBuffer } from './memory/host-buffer.js';
+import type { TensorForm } from './memory/tensor-form.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { Event } from './stream/event.js';
 import type { StreamOptions } from './stream/stream-options.js';
@@ -32,39 +33,37 @@ export interface DeviceBuffer extends Disposable {
   readonly device: Device;
   /** Size in bytes; 0 is legal. */
   readonly bytes: number;
+  /** Bytes from the start of the memory; 0 unless it is a view. */
+  readonly byteOffset: number;
   /** Name for error messages, races and pictures; may be empty. */
   readonly label: string;
   readonly isDisposed: boolean;
+  /**
+   * A part of the buffer, wherever a buffer is taken, by default up to the end. It shares the memory,
+   * which the last view frees; of memory of a graph it is borrowed (docs/lifetimes.md).
+   * @throws ArgumentError for a range outside, DisposedError
+   */
+  subarray(byteOffset: number, byteLength?: number): DeviceBuffer;
+  /** Ends this wrapper; the memory is freed, in stream order, with the last view of it. */
   dispose(): void;
   /** @internal */
   use(api: string): NativeHandle;
 }
 
-/** A view of device memory. Views share the buffer; the tensor that allocated it disposes it. */
-export interface Tensor extends Disposable {
+/** A view of device memory, which the last view that is disposed frees (docs/lifetimes.md). */
+export interface Tensor extends TensorForm, Disposable {
+  /** The buffer that allocated the memory; it may be disposed before this view. */
   readonly buffer: DeviceBuffer;
   readonly device: Device;
-  readonly dtype: DType;
-  readonly shape: readonly number[];
-  /** Elements from one index to the next, per dimension. */
-  readonly strides: readonly number[];
-  /** Bytes from the start of the buffer. */
-  readonly byteOffset: number;
-  readonly rank: number;
-  /** Product of the shape. */
-  readonly elements: number;
-  /** `elements` × element size: the memory of a contiguous tensor. */
-  readonly bytes: number;
-  /** Bytes from the first to just behind the last element; 0 when empty. */
-  readonly spanBytes: number;
-  readonly isContiguous: boolean;
+  /** Whether it was disposed, or its memory is gone. */
+  readonly isDisposed: boolean;
   /** The same elements in another shape; one dimension may be −1. Contiguous tensors only. */
   view(shape: readonly number[]): Tensor;
   /** Indices `start` (inclusive) to `end` (exclusive) of one dimension; copies nothing. */
   slice(dim: number, start: number, end: number): Tensor;
-  /** `f32 [2, 3]`, for messages. */
-  describe(): string;
-  /** Disposes the buffer if this tensor allocated it; a view does nothing. */
+  /** The same without a share: it, and all views of it, end with the last share of the memory. */
+  borrow(): Tensor;
+  /** Ends this tensor, and the buffer if it allocated it; other views keep the memory. */
   dispose(): void;
 }
 

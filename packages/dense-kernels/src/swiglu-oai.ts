@@ -90,7 +90,9 @@ function gateAndUp(
       throw new ShapeError('swigluOai', 'gateUp', detail);
     }
     const half = columns / 2;
-    return { gate: gateUp.slice(1, 0, half), up: gateUp.slice(1, half, columns) };
+    // The caller owns the memory; halves that are forgotten here must not keep it.
+    const both = gateUp.borrow();
+    return { gate: both.slice(1, 0, half), up: both.slice(1, half, columns) };
   }
   const { gate, up } = input;
   const shape = ['tokens', 'intermediate'];

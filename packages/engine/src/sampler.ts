@@ -37,6 +37,8 @@ export class Sampler {
   readonly #floats: Record<(typeof floatColumns)[number], Float32Array>;
   readonly #integers: Record<(typeof integerColumns)[number], Int32Array>;
   readonly #seeds: BigInt64Array;
+  readonly #owned: Tensor[] = [];
+  // First rows of them are made at each step and forgotten, so they are borrowed.
   readonly #tensors: Record<string, Tensor>;
   readonly #changes: LogitChanges;
   /** Sequences, in order, whose parameters are on the device; only positions change every step. */
@@ -51,10 +53,11 @@ export class Sampler {
     };
     this.#integers = { topK: new Int32Array(rows), positions: new Int32Array(rows).fill(-1) };
     this.#seeds = new BigInt64Array(rows);
-    const make = (name: string, dtype: 'f32' | 'i32' | 'i64'): [string, Tensor] => [
-      name,
-      Tensor.allocate(device, [rows], dtype, { label: `${label}.${name}` }),
-    ];
+    const make = (name: string, dtype: 'f32' | 'i32' | 'i64'): [string, Tensor] => {
+      const tensor = Tensor.allocate(device, [rows], dtype, { label: `${label}.${name}` });
+      this.#owned.push(tensor);
+      return [name, tensor.borrow()];
+    };
     this.#tensors = Object.fromEntries([
       ...floatColumns.map((name) => make(name, 'f32')),
       ...integerColumns.map((name) => make(name, 'i32')),
@@ -124,7 +127,7 @@ export class Sampler {
   }
 
   dispose(): void {
-    for (const tensor of Object.values(this.#tensors)) tensor.dispose();
+    for (const tensor of this.#owned) tensor.dispose();
     this.#changes.dispose();
   }
 

@@ -34,7 +34,7 @@ export function fakeTensor(
 ): Tensor {
   const dense = shape.map((_, dim) => shape.slice(dim + 1).reduce((a, b) => a * b, 1));
   const strides = options.strides ?? dense;
-  const tensor = {
+  const tensor: object = {
     shape,
     dtype,
     strides,
@@ -44,9 +44,10 @@ export function fakeTensor(
     elements: shape.reduce((a, b) => a * b, 1),
     isContiguous: strides.every((stride, dim) => shape[dim] === 1 || stride === dense[dim]),
     describe: () => `${dtype} [${shape.join(', ')}]`,
+    borrow: () => tensor,
     dispose: () => undefined,
   };
-  return tensor as unknown as Tensor;
+  return tensor as Tensor;
 }
 
 /** A stream of the fake device. No kernels are loaded for it: a call that passes its checks fails. */

@@ -1,41 +1,106 @@
 import type { Device, DeviceBuffer } from '../contract.js';
+import { ArgumentError } from '../errors/argument-error.js';
+import { describeValue } from '../errors/describe-value.js';
 import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
-import { NativeRecord } from '../native/record.js';
+import { disposedView, noteDisposal, SharedMemory } from './shared-memory.js';
+
+/** Where a view of a buffer lies. */
+interface Part {
+  /** The buffer that allocated the memory. */
+  readonly whole: NativeBuffer;
+  readonly byteOffset: number;
+}
 
 /** The one implementation of `DeviceBuffer`. */
 export class NativeBuffer implements DeviceBuffer {
   readonly device: Device;
   readonly bytes: number;
+  readonly byteOffset: number;
   readonly label: string;
-  readonly #record: NativeRecord;
+  /** @internal The buffer that allocated the memory; it may be disposed before its views. */
+  readonly whole: NativeBuffer;
+  // Let go by `dispose`, so that what is disposed does not keep a record from the collector.
+  #memory: SharedMemory | undefined;
 
-  constructor(device: Device, handle: Handle, bytes: number, label: string) {
+  /** @param memory the handle of a fresh record, or a record; that of `part` is opened by the caller */
+  constructor(
+    device: Device,
+    memory: Handle | SharedMemory,
+    bytes: number,
+    label: string,
+    part?: Part,
+  ) {
     this.device = device;
     this.bytes = bytes;
     this.label = label;
-    this.#record = new NativeRecord(this, handle, `buffer ${label || `of ${bytes} bytes`}`);
+    this.byteOffset = part?.byteOffset ?? 0;
+    this.whole = part?.whole ?? this;
+    this.#memory =
+      memory instanceof SharedMemory ? memory : new SharedMemory(memory, nameOf(label, bytes));
   }
 
   get isDisposed(): boolean {
-    return this.#record.isReleased;
+    return this.#memory === undefined || this.#memory.isReleased;
   }
 
   /** @internal The handle; 0 after `dispose`, and of a proxy. */
   get handle(): Handle {
-    return #record in this ? this.#record.handle : 0;
+    return #memory in this ? (this.#memory?.handle ?? 0) : 0;
   }
 
   use(api: string): Handle {
-    if (!(#record in this)) throw notTheObject(api, 'buffer');
-    return this.#record.use(api);
+    return this.shared(api).use(api);
+  }
+
+  /** @internal The record, for views of it. @throws DisposedError, ArgumentError for a proxy */
+  shared(api: string): SharedMemory {
+    if (!(#memory in this)) throw notTheObject(api, 'buffer');
+    const memory = this.#memory;
+    if (memory === undefined) throw disposedView(api, this, this.describe());
+    if (memory.isReleased) memory.use(api);
+    return memory;
+  }
+
+  subarray(byteOffset: number, byteLength?: number): DeviceBuffer {
+    const api = 'buffer.subarray';
+    const memory = this.shared(api);
+    checkCount(api, 'byteOffset', byteOffset, this.bytes);
+    const most = this.bytes - byteOffset;
+    if (byteLength !== undefined) checkCount(api, 'byteLength', byteLength, most);
+    const part = { whole: this.whole, byteOffset: this.byteOffset + byteOffset };
+    const view = new NativeBuffer(this.device, memory, byteLength ?? most, this.label, part);
+    if (!memory.isLent) memory.open(view);
+    return view;
+  }
+
+  /** @internal For messages. */
+  describe(): string {
+    if (this.whole === this) return nameOf(this.label, this.bytes);
+    return `bytes ${this.byteOffset} … ${this.byteOffset + this.bytes} of ${this.whole.describe()}`;
   }
 
   dispose(): void {
-    this.#record.release();
+    const memory = this.#memory;
+    if (memory === undefined) return;
+    this.#memory = undefined;
+    noteDisposal(this, this.describe());
+    if (this.whole === this) memory.close();
+    else if (!memory.isLent) memory.close(this);
   }
 
   [Symbol.dispose](): void {
     this.dispose();
   }
+}
+
+/** A buffer in messages. */
+export function nameOf(label: string, bytes: number): string {
+  return `buffer ${label || `of ${bytes} bytes`}`;
+}
+
+function checkCount(api: string, name: string, value: number, most: number): void {
+  if (Number.isSafeInteger(value) && value >= 0 && value <= most) return;
+  const detail = `\`${name}\` is ${describeValue(value)}, expected 0 … ${most}`;
+  throw new ArgumentError({ api, detail });
 }

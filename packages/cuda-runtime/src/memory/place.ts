@@ -24,15 +24,14 @@ export function placeOf(api: string, argument: string, memory: Memory, device: D
       throw new ArgumentError({ api, detail, hint: 'Copy row by row, or make it contiguous' });
     }
     if (!hasPlace(memory)) throw changed(api, memory);
-    const { buffer } = memory;
-    if (!(buffer instanceof NativeBuffer)) throw notMemory(api, argument, memory);
-    checkDevice(api, argument, buffer.device, device);
-    const handle = buffer.use(api);
+    checkDevice(api, argument, memory.device, device);
+    const handle = memory.use(api);
+    if (handle === 0) throw notMemory(api, argument, memory);
     return { handle, offset: memory.byteOffset, bytes: memory.bytes };
   }
   if (memory instanceof NativeBuffer) {
     checkDevice(api, argument, memory.device, device);
-    return { handle: memory.use(api), offset: 0, bytes: memory.bytes };
+    return { handle: memory.use(api), offset: memory.byteOffset, bytes: memory.bytes };
   }
   if (memory instanceof HostBuffer) {
     return { handle: memory.use(api), offset: 0, bytes: memory.bytes };

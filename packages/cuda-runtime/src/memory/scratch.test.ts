@@ -12,7 +12,8 @@ const makeWorkspace = () => {
 function makeAllocator() {
   const disposed: string[] = [];
   const tensor = vi.fn((_shape: readonly number[], _dtype: string, label = '') => {
-    return { dispose: () => disposed.push(label) } as unknown as Tensor;
+    const tensor = { dispose: () => disposed.push(label), borrow: () => tensor };
+    return tensor as unknown as Tensor;
   });
   return { allocator: { tensor }, tensor, disposed };
 }

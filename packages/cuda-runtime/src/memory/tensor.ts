@@ -4,8 +4,11 @@ import type * as contract from '../contract.js';
 import { type DType, dtypeBytes, dtypeNames, isDType } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
+import type { Handle } from '../native/binding.js';
+import { NativeBuffer } from './buffer.js';
 import { HostBuffer } from './host-buffer.js';
 import { contiguousStrides, elementsOf, isCountable, resolveShape } from './shape.js';
+import { disposedView, noteDisposal, type SharedMemory } from './shared-memory.js';
 
 /** A view of device memory: buffer, element type, shape, strides and byte offset. */
 export type Tensor = contract.Tensor;
@@ -28,33 +31,39 @@ export const Tensor = {
     if (typeof device?.alloc !== 'function') throw wrongKind(api, 'device', device, 'a device');
     const checked = checkShape(api, shape, dtype);
     const buffer = device.alloc(elementsOf(checked) * dtypeBytes(dtype), options);
-    return new TensorView(buffer, checked, dtype, { owns: true });
+    const memory = sharedBy(api, buffer);
+    return new TensorView(buffer, checked, dtype, { memory, share: 'made' });
   },
 
   /**
-   * A view of an existing buffer.
-   * @throws ArgumentError if the view does not lie inside the buffer or is misaligned
+   * A view of a buffer, or of what a tensor covers. It shares the memory, which stays until the last
+   * view is disposed; of a borrowed tensor it is a borrowed view.
+   * @throws ArgumentError if the view does not lie inside or is misaligned; DisposedError
    */
   of(
-    buffer: contract.DeviceBuffer,
+    memory: contract.DeviceBuffer | Tensor,
     shape: readonly number[],
     dtype: DType,
     layout: TensorLayout = {},
   ): Tensor {
     const api = 'Tensor.of';
-    const isOther = buffer instanceof TensorView || buffer instanceof HostBuffer;
-    if (isOther || typeof buffer?.bytes !== 'number') {
-      throw wrongKind(api, 'buffer', buffer, 'a device buffer');
-    }
+    const base = baseOf(api, memory);
     const checked = checkShape(api, shape, dtype);
     checkOptions(api, 'layout', layout, layoutNames);
     const { strides, byteOffset = 0 } = layout;
     const own = strides && copyOf(api, 'strides', strides);
-    const place = { strides: own, byteOffset, owns: false };
     if (own) checkStrides(own, checked.length);
-    const tensor = new TensorView(buffer, checked, dtype, place);
-    checkPlace(tensor);
-    return tensor;
+    checkStart(byteOffset, base.start, dtype);
+    const { start, memory: shared, share } = base;
+    // Not spread, which would cost more than the tensor.
+    const place = { strides: own, byteOffset: start + byteOffset, memory: shared, share };
+    const tensor = new TensorView(base.buffer, checked, dtype, place);
+    const end = byteOffset + tensor.spanBytes;
+    if (end <= base.bytes) return tensor;
+    tensor.dispose();
+    const range = `[${byteOffset}, ${end})`;
+    const detail = `${tensor.describe()} covers bytes ${range} of ${base.what} of ${base.bytes}`;
+    throw argument(api, detail);
   },
 
   /** `value instanceof Tensor`. */
@@ -67,16 +76,24 @@ export const Tensor = {
 export interface TensorLayout {
   /** Elements from one index to the next, per dimension; default contiguous. */
   readonly strides?: readonly number[];
-  /** Bytes from the start of the buffer; default 0. */
+  /** Bytes from the start of the buffer, or from the first element of the tensor; default 0. */
   readonly byteOffset?: number;
 }
 
 const layoutNames: OptionNames<TensorLayout> = { strides: true, byteOffset: true };
 
+/**
+ * What a tensor has of its memory: it made it, with the buffer; a share of it, which keeps it; or
+ * nothing, so that it ends with the last share.
+ */
+type Share = 'made' | 'shared' | 'borrowed';
+
 interface TensorPlace {
   readonly strides?: readonly number[] | undefined;
   readonly byteOffset?: number;
-  readonly owns: boolean;
+  /** Null: the buffer is none of this package, which launches and copies refuse. */
+  readonly memory: SharedMemory | null;
+  readonly share: Share;
 }
 
 /** The one implementation of `Tensor`. */
@@ -90,13 +107,16 @@ export class TensorView implements contract.Tensor {
   readonly bytes: number;
   readonly spanBytes: number;
   readonly isContiguous: boolean;
-  readonly #owns: boolean;
+  /** @internal Undefined after `dispose`. Not private: a proxy of a tensor is a tensor. */
+  memory: SharedMemory | null | undefined;
+  /** @internal */
+  readonly share: Share;
 
   constructor(
     buffer: contract.DeviceBuffer,
     shape: readonly number[],
     dtype: DType,
-    { strides, byteOffset = 0, owns }: TensorPlace,
+    { strides, byteOffset = 0, memory, share }: TensorPlace,
   ) {
     const dense = contiguousStrides(shape);
     this.buffer = buffer;
@@ -108,7 +128,9 @@ export class TensorView implements contract.Tensor {
     this.bytes = this.elements * dtypeBytes(dtype);
     this.isContiguous = strides === undefined || isDense(shape, strides, dense);
     this.spanBytes = this.isContiguous ? this.bytes : spanOf(this);
-    this.#owns = owns;
+    this.memory = memory;
+    this.share = share;
+    if (share !== 'borrowed') memory?.open(share === 'made' ? undefined : this);
   }
 
   get device(): contract.Device {
@@ -117,6 +139,28 @@ export class TensorView implements contract.Tensor {
 
   get rank(): number {
     return this.shape.length;
+  }
+
+  get isDisposed(): boolean {
+    return this.memory === undefined || this.memory?.isReleased === true;
+  }
+
+  /** @internal The handle; 0 after `dispose`, and of a buffer that is none of this package. */
+  get handle(): Handle {
+    return this.memory?.handle ?? 0;
+  }
+
+  /** @internal The handle; 0 of a buffer that is none of this package. @throws DisposedError */
+  use(api: string): Handle {
+    return this.shared(api)?.use(api) ?? 0;
+  }
+
+  /** @internal The record, for views of it. @throws DisposedError */
+  shared(api: string): SharedMemory | null {
+    const { memory } = this;
+    if (memory === undefined) throw disposedView(api, this, nameOf(this));
+    if (memory?.isReleased) memory.use(api);
+    return memory;
   }
 
   view(shape: readonly number[]): Tensor {
@@ -129,9 +173,11 @@ export class TensorView implements contract.Tensor {
       const detail = `[${Array.from(shape, describeValue)}] does not hold the ${this.elements} elements of ${this.describe()}`;
       throw argument('tensor.view', detail);
     }
+    const memory = this.shared('tensor.view');
     return new TensorView(this.buffer, resolved, this.dtype, {
       byteOffset: this.byteOffset,
-      owns: false,
+      memory,
+      share: ofView(this.share, memory),
     });
   }
 
@@ -152,11 +198,20 @@ export class TensorView implements contract.Tensor {
       const detail = `${range} is not inside dimension ${dim} of size ${size}`;
       throw argument('tensor.slice', detail);
     }
+    const memory = this.shared('tensor.slice');
     return new TensorView(this.buffer, this.shape.with(dim, end - start), this.dtype, {
       strides: this.strides,
       byteOffset: this.byteOffset + start * stride * dtypeBytes(this.dtype),
-      owns: false,
+      memory,
+      share: ofView(this.share, memory),
     });
+  }
+
+  borrow(): Tensor {
+    const { buffer, shape, dtype, strides, byteOffset } = this;
+    const memory = this.shared('tensor.borrow');
+    const place = { strides, byteOffset, memory, share: 'borrowed' } as const;
+    return new TensorView(buffer, shape, dtype, place);
   }
 
   describe(): string {
@@ -164,12 +219,22 @@ export class TensorView implements contract.Tensor {
   }
 
   dispose(): void {
-    if (this.#owns) this.buffer.dispose();
+    const { memory, share } = this;
+    if (memory === undefined) return;
+    if (share === 'made') this.buffer.dispose();
+    this.memory = undefined;
+    noteDisposal(this, nameOf(this));
+    if (share !== 'borrowed') memory?.close(share === 'made' ? undefined : this);
   }
 
   [Symbol.dispose](): void {
     this.dispose();
   }
+}
+
+function nameOf(tensor: TensorView): string {
+  const { label } = tensor.buffer;
+  return `tensor ${tensor.describe()}${label ? ` of buffer ${label}` : ''}`;
 }
 
 /** A copy of the shape. @throws ArgumentError naming shape or dtype */
@@ -231,18 +296,59 @@ function checkStrides(strides: readonly number[], rank: number): void {
   throw argument('Tensor.of', detail);
 }
 
-function checkPlace(tensor: TensorView): void {
-  const { buffer, byteOffset, spanBytes, dtype } = tensor;
-  const isAligned = Number.isSafeInteger(byteOffset) && byteOffset % dtypeBytes(dtype) === 0;
-  if (!isAligned || byteOffset < 0) {
-    const detail = `\`byteOffset\` is ${describeValue(byteOffset)}, expected a non-negative multiple of ${dtypeBytes(dtype)}`;
-    throw argument('Tensor.of', detail);
+function checkStart(byteOffset: number, start: number, dtype: DType): void {
+  const size = dtypeBytes(dtype);
+  const isPlace = Number.isSafeInteger(byteOffset) && byteOffset >= 0;
+  if (isPlace && (start + byteOffset) % size === 0) return;
+  const from = start % size === 0 ? '' : `, counted from byte ${start} of the memory`;
+  const expected =
+    from === '' ? `a non-negative multiple of ${size}` : `a multiple of ${size} there`;
+  const detail = `\`byteOffset\` is ${describeValue(byteOffset)}${from}, expected ${expected}`;
+  throw argument('Tensor.of', detail);
+}
+
+/** Where a view may lie. */
+interface Base {
+  readonly buffer: contract.DeviceBuffer;
+  /** Bytes from the start of the memory. */
+  readonly start: number;
+  readonly bytes: number;
+  readonly what: 'a buffer' | 'a tensor';
+  readonly memory: SharedMemory | null;
+  readonly share: Share;
+}
+
+function baseOf(api: string, memory: contract.DeviceBuffer | contract.Tensor): Base {
+  if (memory instanceof TensorView) {
+    const { buffer, byteOffset: start, spanBytes: bytes } = memory;
+    const shared = memory.shared(api);
+    const share = ofView(memory.share, shared);
+    return { buffer, start, bytes, what: 'a tensor', memory: shared, share };
   }
-  if (byteOffset + spanBytes > buffer.bytes) {
-    const range = `[${byteOffset}, ${byteOffset + spanBytes})`;
-    const detail = `${tensor.describe()} covers bytes ${range} of a buffer of ${buffer.bytes}`;
-    throw argument('Tensor.of', detail);
+  const what = 'a buffer';
+  if (memory instanceof NativeBuffer) {
+    const { whole, byteOffset: start, bytes } = memory;
+    const shared = memory.shared(api);
+    const share = ofView('shared', shared);
+    return { buffer: whole, start, bytes, what, memory: shared, share };
   }
+  if (memory instanceof HostBuffer || typeof memory?.bytes !== 'number') {
+    throw wrongKind(api, 'memory', memory, 'a device buffer or a tensor');
+  }
+  // Whatever has a size, such as a test's; nothing can be submitted with it.
+  const buffer = memory as contract.DeviceBuffer;
+  return { buffer, start: 0, bytes: memory.bytes, what, memory: null, share: 'shared' };
+}
+
+/** The record of a buffer; null if it is none of this package. @throws DisposedError */
+export function sharedBy(api: string, buffer: contract.DeviceBuffer): SharedMemory | null {
+  return buffer instanceof NativeBuffer ? buffer.shared(api) : null;
+}
+
+// A view of a borrowed tensor is borrowed, too: what lends, such as a workspace, gives its memory
+// back whatever views there are.
+function ofView(share: Share, memory: SharedMemory | null): Share {
+  return share === 'borrowed' || memory?.isLent ? 'borrowed' : 'shared';
 }
 
 // Nearly all are 32-bit integers, which cost a tenth of what the general question does.

@@ -5,7 +5,7 @@ import { type DType, dtypeBytes } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { DisposedError } from '../errors/disposed-error.js';
 import { elementsOf } from './shape.js';
-import { checkShape, Tensor } from './tensor.js';
+import { checkShape, sharedBy, type Tensor, TensorView } from './tensor.js';
 
 /** A point to go back to with `release`. */
 export interface WorkspaceMark {
@@ -71,13 +71,18 @@ export class Workspace implements TensorAllocator, Disposable {
     return bytes;
   }
 
-  /** The next slice of the arena; its contents are whatever was there. */
+  /**
+   * The next slice of the arena; its contents are whatever was there. Borrowed, as are its views: the
+   * memory is the workspace's.
+   */
   tensor(shape: readonly number[], dtype: DType, label?: string): Tensor {
     this.#checkAlive('workspace.tensor');
-    checkShape('workspace.tensor', shape, dtype);
-    const bytes = elementsOf(shape) * dtypeBytes(dtype);
+    const own = checkShape('workspace.tensor', shape, dtype);
+    const bytes = elementsOf(own) * dtypeBytes(dtype);
     const buffer = this.#chunkFor(bytes, label);
-    const tensor = Tensor.of(buffer, shape, dtype, { byteOffset: this.#offset });
+    const memory = sharedBy('workspace.tensor', buffer);
+    const place = { byteOffset: this.#offset, memory, share: 'borrowed' } as const;
+    const tensor = new TensorView(buffer, own, dtype, place);
     this.#offset += roundUp(bytes);
     return tensor;
   }

@@ -13,8 +13,10 @@ const freed = new Map<bigint, GraphBuffer[]>();
 /** `stream.free`. */
 export function free(stream: Stream, memory: Tensor | DeviceBuffer): void {
   const api = 'stream.free';
-  const buffer = memory instanceof TensorView ? memory.buffer : memory;
-  if (!(buffer instanceof NativeBuffer)) throw wrongKind(api, 'memory', memory, 'a buffer');
+  if (!(memory instanceof TensorView || memory instanceof NativeBuffer)) {
+    throw wrongKind(api, 'memory', memory, 'a buffer');
+  }
+  const buffer = memory instanceof TensorView ? memory.buffer : memory.whole;
   if (buffer.device.runtime !== stream.runtime) throw wrongRuntime(api, 'memory', stream.runtime);
   if (!(buffer instanceof GraphBuffer)) {
     const detail = '`memory` is an ordinary buffer, expected memory that a graph allocates';
@@ -22,7 +24,7 @@ export function free(stream: Stream, memory: Tensor | DeviceBuffer): void {
     throw new ArgumentError({ api, number: 1, detail, hint });
   }
   const handle = stream.submit(api);
-  guarded(() => environment().binding.captureFree(handle, buffer.use(api)));
+  guarded(() => environment().binding.captureFree(handle, memory.use(api)));
   buffer.isFreedByGraph = true;
   const id = stream.captureId ?? 0n;
   const known = freed.get(id);

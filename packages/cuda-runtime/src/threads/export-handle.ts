@@ -6,6 +6,7 @@ import { guarded } from '../native/guarded.js';
 import { Event } from '../stream/event.js';
 import { NativeStream } from '../stream/stream.js';
 import type { ExportableKind, ExportableObjects } from './exportable.js';
+import { partToken } from './part-token.js';
 
 /**
  * Makes a token by which another thread gets a wrapper of its own for the same native object:
@@ -24,5 +25,7 @@ export function exportHandle(object: ExportableObjects[ExportableKind]): string 
   if (!isExportable) {
     throw wrongKind(api, 'object', object, 'a device buffer, event, stream or graph executable');
   }
-  return guarded(() => environment().binding.exportHandle(object.use(api)));
+  const token = guarded(() => environment().binding.exportHandle(object.use(api)));
+  const isPart = object instanceof NativeBuffer && object.whole !== object;
+  return isPart ? partToken(token, object) : token;
 }

@@ -10,6 +10,7 @@ import { guarded } from '../native/guarded.js';
 import { Event } from '../stream/event.js';
 import { type ExportableKind, type ExportableObjects, exportableKinds } from './exportable.js';
 import { openRuntimes } from './open-runtimes.js';
+import { splitToken } from './part-token.js';
 
 type Exportable = ExportableObjects[ExportableKind];
 
@@ -37,10 +38,11 @@ export function importHandle(token: string, kind?: ExportableKind): Exportable {
   if (kind !== undefined && !isKnown) {
     throw wrongKind(api, 'kind', kind, Object.keys(exportableKinds).join(', '));
   }
+  const { native: whole, part } = splitToken(token);
   const runtimes = openRuntimes();
   const native = guarded(() =>
     environment().binding.importHandle(
-      token,
+      whole,
       kind === undefined ? 0 : exportableKinds[kind],
       runtimes.map((runtime) => runtime.use(api)),
     ),
@@ -50,7 +52,14 @@ export function importHandle(token: string, kind?: ExportableKind): Exportable {
   if (!runtime || !(device instanceof NativeDevice)) {
     throw wrongKind(api, 'token', token, 'a token of a runtime of this thread');
   }
-  return wrap(native, runtime, device);
+  const object = wrap(native, runtime, device);
+  if (!part) return object;
+  try {
+    if (object instanceof NativeBuffer) return object.subarray(part.byteOffset, part.bytes);
+    throw wrongKind(api, 'token', token, 'a token of `exportHandle`');
+  } finally {
+    object.dispose();
+  }
 }
 
 function wrap(native: NativeImport, runtime: Runtime, device: NativeDevice): Exportable {

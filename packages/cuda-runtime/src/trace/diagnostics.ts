@@ -37,6 +37,8 @@ export interface LeakMessage {
   readonly what: string;
   /** Where it was made; only with `CRT_WARN_LEAKS=1`. */
   readonly stack: string | undefined;
+  /** Views of its memory that were open; only with `CRT_WARN_LEAKS=1`. */
+  readonly views: readonly string[];
 }
 
 interface Messages {

@@ -47,7 +47,8 @@ function build(y: Tensor, z: Tensor, step: number): { graph: Graph; nodes: Graph
   const graph = own(scene.device.createGraph());
   const kernel = scene.add(graph, y, 1, step);
   const copy = graph.addCopy(z, y, 4, [kernel]);
-  const fill = graph.addFill(z.slice(0, 1, 2), step, 4, [copy]);
+  using rest = z.slice(0, 1, 2);
+  const fill = graph.addFill(rest, step, 4, [copy]);
   return { graph, nodes: [kernel, copy, fill] };
 }
 

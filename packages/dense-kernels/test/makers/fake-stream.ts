@@ -34,7 +34,7 @@ export function fakeTensor(
 ): Tensor {
   const dense = shape.map((_, dim) => shape.slice(dim + 1).reduce((a, b) => a * b, 1));
   const strides = options.strides ?? dense;
-  const tensor = {
+  const tensor: object = {
     shape,
     dtype,
     strides,
@@ -45,9 +45,10 @@ export function fakeTensor(
     device: options.elsewhere ? otherDevice : device,
     slice: (dim: number, start: number, end: number) =>
       fakeTensor(shape.with(dim, end - start), dtype, { strides }),
+    borrow: () => tensor,
     dispose: () => undefined,
   };
-  return tensor as unknown as Tensor;
+  return tensor as Tensor;
 }
 
 /** A stream that keeps what was launched. The kernels count as loaded unless told otherwise. */

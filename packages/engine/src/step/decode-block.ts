@@ -14,6 +14,8 @@ const columns = ['positions', 'slots', 'samplePositions'] as const;
 export class DecodeBlock {
   readonly #maxRows: number;
   readonly #pageTable: PageTable;
+  readonly #owned: readonly Tensor[];
+  // Parts of these are made at each step and forgotten, so they are borrowed.
   /** Row r reads row r of the page table, and its logits are wanted. */
   readonly #identity: Tensor;
   readonly #inputs: Tensor;
@@ -30,9 +32,13 @@ export class DecodeBlock {
       Tensor.allocate(device, shape, 'i32', { label: `decode.${name}` });
     this.#maxRows = maxRows;
     this.#pageTable = new PageTable(device, { sequences: maxRows, maxPages }, 'decode');
-    this.#identity = make('rows', [maxRows]);
-    this.#inputs = make('inputs', [columns.length, maxRows]);
-    this.#outputs = make('outputs', [2, maxRows]);
+    const identity = make('rows', [maxRows]);
+    const inputs = make('inputs', [columns.length, maxRows]);
+    const outputs = make('outputs', [2, maxRows]);
+    this.#owned = [identity, inputs, outputs];
+    this.#identity = identity.borrow();
+    this.#inputs = inputs.borrow();
+    this.#outputs = outputs.borrow();
     this.#inputsHost = device.allocHostSync(this.#inputs.bytes);
     this.#inputsView = new Int32Array(this.#inputsHost.buffer).fill(-1);
     this.#outputsHost = device.allocHostSync(this.#outputs.bytes);
@@ -62,13 +68,13 @@ export class DecodeBlock {
 
   /** i32 [rows]: the token that each row reads, and then the one that it chose. */
   ids(rows: number): Tensor {
-    return Tensor.of(this.#outputs.buffer, [rows], 'i32');
+    return Tensor.of(this.#outputs, [rows], 'i32');
   }
 
   /** f32 [rows] */
   logprobs(rows: number): Tensor {
     const layout = { byteOffset: this.#outputs.bytes / 2 };
-    return Tensor.of(this.#outputs.buffer, [rows], 'f32', layout);
+    return Tensor.of(this.#outputs, [rows], 'f32', layout);
   }
 
   /** i32 [rows]: counters of the random numbers; −1 = padding. */
@@ -136,13 +142,13 @@ export class DecodeBlock {
 
   dispose(): void {
     this.#pageTable.dispose();
-    for (const tensor of [this.#identity, this.#inputs, this.#outputs]) tensor.dispose();
+    for (const tensor of this.#owned) tensor.dispose();
     this.#inputsHost.dispose();
     this.#outputsHost.dispose();
   }
 
   #column(name: (typeof columns)[number], rows: number): Tensor {
     const byteOffset = columns.indexOf(name) * this.#maxRows * 4;
-    return Tensor.of(this.#inputs.buffer, [rows], 'i32', { byteOffset });
+    return Tensor.of(this.#inputs, [rows], 'i32', { byteOffset });
   }
 }

@@ -31,6 +31,8 @@ export interface DrawnRow {
  */
 export class LogitChanges {
   readonly #vocab: number;
+  readonly #owned: Tensor[] = [];
+  // Rows of them are made at each step and forgotten, so they are borrowed.
   readonly #tensors: Record<string, Tensor>;
   readonly #flags: Int32Array;
   readonly #floats: Record<(typeof floatColumns)[number], Float32Array>;
@@ -43,7 +45,9 @@ export class LogitChanges {
   constructor(device: Device, { rows, vocab, entries }: LogitChangesShape, label: string) {
     const make = (name: string, dtype: 'f32' | 'i32', width?: number): [string, Tensor] => {
       const shape = width === undefined ? [rows] : [rows, width];
-      return [name, Tensor.allocate(device, shape, dtype, { label: `${label}.${name}` })];
+      const tensor = Tensor.allocate(device, shape, dtype, { label: `${label}.${name}` });
+      this.#owned.push(tensor);
+      return [name, tensor.borrow()];
     };
     this.#vocab = vocab;
     this.#tensors = Object.fromEntries([
@@ -142,7 +146,7 @@ export class LogitChanges {
   }
 
   dispose(): void {
-    for (const tensor of Object.values(this.#tensors)) tensor.dispose();
+    for (const tensor of this.#owned) tensor.dispose();
   }
 
   #writeList(stream: Stream, sequence: Sequence, row: number): void {

@@ -3,15 +3,18 @@ import type { Sequence } from '../sequence.js';
 
 /** Pages of the sequences of a step, a row each, on the device; only rows that changed are written. */
 export class PageTable {
+  readonly #owned: Tensor;
+  // Rows of it are made at each step and forgotten, so they are borrowed.
   readonly #tensor: Tensor;
   readonly #row: Int32Array;
   /** What the device holds for each row: `sequence:version:pages`. */
   readonly #keys: string[] = [];
 
   constructor(device: Device, shape: { sequences: number; maxPages: number }, label: string) {
-    this.#tensor = Tensor.allocate(device, [shape.sequences, shape.maxPages], 'i32', {
+    this.#owned = Tensor.allocate(device, [shape.sequences, shape.maxPages], 'i32', {
       label: `${label}.pageTable`,
     });
+    this.#tensor = this.#owned.borrow();
     this.#row = new Int32Array(shape.maxPages);
   }
 
@@ -38,6 +41,6 @@ export class PageTable {
   }
 
   dispose(): void {
-    this.#tensor.dispose();
+    this.#owned.dispose();
   }
 }

@@ -22,6 +22,8 @@ type Column = (typeof columns)[number];
 export class StepInputs {
   /** Host side of the per-token tensors. */
   readonly host: Readonly<Record<Column | 'rows', Int32Array>>;
+  readonly #owned: readonly Tensor[];
+  // Parts of them are made at each step and forgotten, so they are borrowed.
   readonly #tensors: Readonly<Record<Column | 'rows', Tensor>>;
   readonly #pageTable: PageTable;
 
@@ -36,7 +38,9 @@ export class StepInputs {
       rows: capacity.rows,
     };
     const names = [...columns, 'rows'] as const;
-    this.#tensors = record(names, (name) => make(name, lengths[name]));
+    const owned = record(names, (name) => make(name, lengths[name]));
+    this.#owned = Object.values(owned);
+    this.#tensors = record(names, (name) => owned[name].borrow());
     this.host = record(names, (name) => new Int32Array(lengths[name]).fill(-1));
     this.#pageTable = new PageTable(device, capacity, label);
   }
@@ -90,7 +94,7 @@ export class StepInputs {
   }
 
   dispose(): void {
-    for (const tensor of Object.values(this.#tensors)) tensor.dispose();
+    for (const tensor of this.#owned) tensor.dispose();
     this.#pageTable.dispose();
   }
 }

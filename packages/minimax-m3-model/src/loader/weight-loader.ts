@@ -136,7 +136,7 @@ export class WeightLoader {
     this.#freeStaging();
   }
 
-  /** Frees everything that was allocated. */
+  /** Frees everything that was allocated; what `vector` and `matrix` gave is borrowed, and ends. */
   dispose(): void {
     this.#freeStaging();
     for (const tensor of this.#owned) tensor.dispose();
@@ -277,7 +277,7 @@ export class WeightLoader {
     const tensor = Tensor.allocate(this.#device, shape, dtype, { stream: this.#stream, label });
     this.#owned.push(tensor);
     this.deviceBytes += tensor.bytes;
-    return tensor;
+    return tensor.borrow();
   }
 
   #queue(tensor: StoredTensor, bytes: number, run: () => Promise<void>): void {

@@ -59,7 +59,7 @@ export async function fakeStream(limits: Partial<DeviceLimits> = {}): Promise<Fa
 export function fakeTensor(device: Device, shape: readonly number[], dtype: DType): Tensor {
   const elements = shape.reduce((product, size) => product * size, 1);
   const strides = shape.map((_, i) => shape.slice(i + 1).reduce((a, b) => a * b, 1));
-  return {
+  const tensor: object = {
     device,
     buffer: {},
     dtype,
@@ -70,6 +70,8 @@ export function fakeTensor(device: Device, shape: readonly number[], dtype: DTyp
     byteOffset: 0,
     rank: shape.length,
     isContiguous: true,
+    borrow: () => tensor,
     dispose: () => {},
-  } as unknown as Tensor;
+  };
+  return tensor as Tensor;
 }

@@ -2,6 +2,7 @@ import { wrongKind } from '../../arguments/faults.js';
 import type { DeviceBuffer } from '../../contract.js';
 import { ArgumentError } from '../../errors/argument-error.js';
 import { describeValue } from '../../errors/describe-value.js';
+import { NativeBuffer } from '../../memory/buffer.js';
 import { GraphBuffer } from '../../memory/graph-buffer.js';
 import { environment } from '../../native/environment.js';
 import { guarded } from '../../native/guarded.js';
@@ -34,13 +35,14 @@ export function addFree(
   after: readonly GraphNode[] | undefined,
 ): number {
   const api = 'graph.addFree';
-  if (!(buffer instanceof GraphBuffer)) {
+  const whole = buffer instanceof NativeBuffer ? buffer.whole : buffer;
+  if (!(whole instanceof GraphBuffer)) {
     const detail = `\`buffer\` is ${describeValue(buffer)}, expected a buffer of \`graph.addAlloc\``;
     throw new ArgumentError({ api, number: 1, detail });
   }
   const ids = nodeIds(api, graph.owner, after);
   const { binding } = environment();
   const id = guarded(() => binding.graphAddFree(graph.use(api), buffer.use(api), ids));
-  buffer.isFreedByGraph = true;
+  whole.isFreedByGraph = true;
   return id;
 }

@@ -22,6 +22,8 @@ export interface ParamSlot {
   readonly dtypes: readonly DType[];
   /** Bytes of an element of all these types; undefined: they differ, or any may be given. */
   readonly elementBytes: number | undefined;
+  /** Of the smallest of these types; 1: any may be given. A buffer says no type of its own. */
+  readonly leastBytes: number;
   readonly isOptional: boolean;
 }
 
@@ -58,7 +60,9 @@ function toSlot(field: ParamField, index: number, entry: number, structByte: num
   const byte = structByte + field.offset;
   const [size, ...others] = new Set(dtype.map(dtypeBytes));
   const elementBytes = others.length > 0 ? undefined : size;
-  return { name, type, index, entry, byte, dtypes: dtype, elementBytes, isOptional: optional };
+  const leastBytes = size === undefined ? 1 : Math.min(size, ...others);
+  const types = { dtypes: dtype, elementBytes, leastBytes };
+  return { name, type, index, entry, byte, ...types, isOptional: optional };
 }
 
 /**
@@ -83,14 +87,13 @@ function writeMemory(
   device: Device,
 ): boolean {
   if (value instanceof TensorView) {
-    const { buffer } = value;
     if (!takes(slot, value.dtype) || !hasPlace(value, slot.elementBytes)) return false;
-    if (!(buffer instanceof NativeBuffer) || buffer.device !== device) return false;
-    return writeRange(block, slot, buffer.handle, value.byteOffset, value.spanBytes);
+    if (value.device !== device) return false;
+    return writeRange(block, slot, value.handle, value.byteOffset, value.spanBytes);
   }
   if (value instanceof NativeBuffer) {
-    if (value.device !== device) return false;
-    return writeRange(block, slot, value.handle, 0, value.bytes);
+    if (value.device !== device || value.byteOffset % slot.leastBytes !== 0) return false;
+    return writeRange(block, slot, value.handle, value.byteOffset, value.bytes);
   }
   if (value !== null || !slot.isOptional) return false;
   block.words[slot.entry] = 0;
@@ -102,7 +105,7 @@ export function takes({ dtypes }: ParamSlot, dtype: DType): boolean {
   return dtypes[0] === dtype || dtypes.length === 0 || dtypes.includes(dtype);
 }
 
-/** Writes the entry of a buffer. @returns false for the handle of a disposed one */
+/** Writes the entry of memory. @returns false for the handle of what is disposed */
 export function writeRange(
   { words, doubles }: CommandBlock,
   { entry, index }: ParamSlot,

@@ -118,14 +118,18 @@ export class ParamsEncoder {
     if (value instanceof NativeBuffer) {
       if (value.device !== device) throw this.#wrongDevice(name, value.device, device);
       value.use(this.#api);
+      // A field of bytes would have been written.
+      throw this.#refuse(
+        `\`${name}\` begins at byte ${value.byteOffset} of its memory, expected a multiple of ${slot.leastBytes}`,
+      );
     } else {
       if (!takes(slot, value.dtype)) {
         throw this.#wrongValue(name, slot.dtypes.join(' or '), value, params);
       }
       if (!hasPlace(value)) throw changed(this.#api, value);
-      const { buffer, byteOffset, spanBytes } = value;
-      if (buffer.device !== device) throw this.#wrongDevice(name, buffer.device, device);
-      const isOurs = writeRange(block, slot, buffer.use(this.#api), byteOffset, spanBytes);
+      const { byteOffset, spanBytes } = value;
+      if (value.device !== device) throw this.#wrongDevice(name, value.device, device);
+      const isOurs = writeRange(block, slot, value.use(this.#api), byteOffset, spanBytes);
       if (!isOurs) throw this.#wrongDevice(name, undefined, device);
     }
   }

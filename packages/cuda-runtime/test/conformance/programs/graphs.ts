@@ -3,6 +3,7 @@ import type { Graph, GraphExec } from '../../../src/index.js';
 import { readInts, zeros } from '../../makers/test-kernels.js';
 import type { Scene } from '../scene.js';
 import { addEmptyKernel, addSpin, addSum, hostFunction, run, sumParams } from './graph-parts.js';
+import { mixedEdges } from './graphs/mixed-edges.js';
 import { switchedOffInChains } from './graphs/switched-off.js';
 import type { Programs } from './program.js';
 
@@ -154,6 +155,7 @@ export const graphs: Programs = {
     s.put('ran', (await readInts(s.s1, y))[0] === 1 ? 'yes' : 'no');
   },
   CG16: retained,
+  CG17: mixedEdges,
 };
 
 // A graph that adds 1 to y, perhaps after a while. S1 has zeroed y.

@@ -33,9 +33,10 @@ export class RandomFill {
    * @param width of the interval of the values, as in `makePattern`
    */
   async fill(name: string, width: number, into: Tensor, stream: Stream): Promise<void> {
-    const pattern = this.#pattern(into.dtype as PatternDType, width, stream);
+    const pattern = this.#pattern(into.dtype as PatternDType, width, stream).borrow();
     const start = hashOf(name);
-    const flat = Tensor.of(into.buffer, [into.bytes], 'u8', { byteOffset: into.byteOffset });
+    // Pieces are many and forgotten: they must not keep what the caller and `dispose` end.
+    const flat = Tensor.of(into.borrow(), [into.bytes], 'u8');
     const places = pattern.bytes / patternAlignment;
     for (let done = 0, tile = 0; done < into.bytes; tile++) {
       await stream.ready();

@@ -258,7 +258,8 @@ void add_graphs(Rows& rows) {
                {"CG09", disable},           {"CG10", null_handles},
                {"CG11", child_copy},        {"CG12", own_child},
                {"CG13", bad_conditional},   {"CG14", clone_conditional},
-               {"CG15", capture_into_body}, {"CG16", retained}});
+               {"CG15", capture_into_body}, {"CG16", retained},
+               {"CG17", mixed_edges}});
 }
 
 }  // namespace conformance

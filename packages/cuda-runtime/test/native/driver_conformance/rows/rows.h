@@ -14,6 +14,8 @@ using Rows = std::map<std::string, RowProgram>;
 
 /// CG09, cases `… in a chain`.
 void switched_off_in_chains(Scene& scene);
+/// CG17.
+void mixed_edges(Scene& scene);
 
 void add_begin_and_end(Rows& rows);
 void add_calls(Rows& rows);
