@@ -1,8 +1,8 @@
 import { dependentConfig, type OperationOptions, type Tensor } from '@altstream/cuda-runtime';
 import { planAdd } from './add.plan.js';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 
 /** The two terms. */
 export interface AddInput {

@@ -1,10 +1,10 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { planDequantizeMxfp8 } from './dequantize-mxfp8.plan.js';
 import { DTypeError, ShapeError } from './errors/index.js';
 import { mxfp8BlockSize } from './linear.weight.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 import type { Mxfp8Tensors } from './quantize-mxfp8.js';
 
 /** Data type and place of the output. */

@@ -1,9 +1,9 @@
 import { dependentConfig, type OperationOptions, type Tensor } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { type EmbeddingDType, planEmbedding } from './embedding.plan.js';
 import { DTypeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 
 /** Ids are i32. */
 const maxId = 2 ** 31 - 1;

@@ -27,6 +27,7 @@ export {
   type LinearWeightKind,
   mxfp8BlockSize,
 } from './linear.weight.js';
+export { type MaskLogitsInput, type MaskLogitsOptions, maskLogits } from './mask-logits.js';
 export { loadDenseKernels } from './module.js';
 export {
   type PackMxfp8ScalesOptions,

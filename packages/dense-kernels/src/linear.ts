@@ -6,11 +6,11 @@ import {
   withScratchBytes,
 } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { DTypeError } from './errors/index.js';
 import { planLinear } from './linear.plan.js';
 import { checkLinearWeight, type LinearWeight } from './linear.weight.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 
 /** What is multiplied. */
 export interface LinearInput {

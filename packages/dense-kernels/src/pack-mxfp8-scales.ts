@@ -1,8 +1,8 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { ArgumentRangeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 import { type PackMxfp8ScalesShape, planPackMxfp8Scales } from './pack-mxfp8-scales.plan.js';
 
 /** Place of the output. */

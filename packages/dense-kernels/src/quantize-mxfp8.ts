@@ -1,9 +1,9 @@
 import type { OperationOptions, Tensor } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { mxfp8BlockSize } from './linear.weight.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 import { planQuantizeMxfp8 } from './quantize-mxfp8.plan.js';
 
 /** How a block's scale follows from its largest magnitude; docs/quantize-mxfp8.md. */

@@ -5,9 +5,9 @@ import {
   type Tensor,
 } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 import { planRmsNorm } from './rms-norm.plan.js';
 
 /** What is normed, and with which weight. */

@@ -5,9 +5,9 @@ import {
   withScratchBytes,
 } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 import { planSampling } from './sampling.plan.js';
 
 /** Logits and, a row each, how to draw from them. All on the device, so a graph replays with new values. */

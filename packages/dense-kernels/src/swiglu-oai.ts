@@ -1,8 +1,8 @@
 import { dependentConfig, type OperationOptions, type Tensor } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 import { planSwigluOai } from './swiglu-oai.plan.js';
 
 /** Gate and up, in one tensor or in two. */

@@ -5,9 +5,9 @@ import {
   withScratchBytes,
 } from '@altstream/cuda-runtime';
 import { checksOf } from './checks.js';
+import { outputTensor } from './checks.output.js';
 import { ArgumentRangeError, ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
-import { outputTensor } from './output.js';
 import { planTopLogprobs } from './top-logprobs.plan.js';
 
 /** Logits, and one id a row whose log-probability is wanted. */

@@ -7,7 +7,7 @@
 #define ATTENTION_KERNELS_QK_HEADS_BODY_H
 
 #include "dense_kernels/bf16.h"
-#include "dense_kernels/lanes.h"
+#include "dense_kernels/cpu/lanes.h"
 #include "qk_heads.h"
 
 namespace attention_kernels {

@@ -4,7 +4,7 @@
 
 #include "cuda_runtime/abi.h"
 #include "dense_kernels/add.h"
-#include "dense_kernels/lanes.h"
+#include "dense_kernels/cpu/lanes.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 
 #include "cuda_runtime/abi.h"
 #include "dense_kernels/embedding.h"
-#include "dense_kernels/lanes.h"
+#include "dense_kernels/cpu/lanes.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #ifndef DENSE_KERNELS_CPU_BODY_LOG_SOFTMAX_H
 #define DENSE_KERNELS_CPU_BODY_LOG_SOFTMAX_H
 
-#include "dense_kernels/lanes.h"
+#include "dense_kernels/cpu/lanes.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #define DENSE_KERNELS_CPU_BODY_RMS_NORM_H
 
 #include "cuda_runtime/abi.h"
-#include "dense_kernels/lanes.h"
+#include "dense_kernels/cpu/lanes.h"
 #include "dense_kernels/rms_norm.h"
 
 namespace {

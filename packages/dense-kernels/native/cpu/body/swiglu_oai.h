@@ -4,7 +4,7 @@
 #define DENSE_KERNELS_CPU_BODY_SWIGLU_OAI_H
 
 #include "cuda_runtime/abi.h"
-#include "dense_kernels/lanes.h"
+#include "dense_kernels/cpu/lanes.h"
 #include "dense_kernels/swiglu_oai.h"
 
 namespace {

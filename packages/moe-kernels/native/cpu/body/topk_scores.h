@@ -4,7 +4,7 @@
 #ifndef MOE_KERNELS_CPU_BODY_TOPK_SCORES_H
 #define MOE_KERNELS_CPU_BODY_TOPK_SCORES_H
 
-#include "dense_kernels/lanes.h"
+#include "dense_kernels/cpu/lanes.h"
 #include "topk_steps.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Scores of one token's experts, by one warp. The bits of the CPU (dense_kernels/lanes.h and
+// Scores of one token's experts, by one warp. The bits of the CPU (dense_kernels/cpu/lanes.h and
 // cpu/body/topk_scores.h): the same exponential, nothing contracted, sums over sixteen logical
 // lanes joined in the same tree. sqrt(softplus) alone is the device library's.
 #ifndef MOE_KERNELS_CUDA_DEVICE_TOPK_SCORES_CUH

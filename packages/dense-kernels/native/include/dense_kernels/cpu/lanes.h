@@ -5,8 +5,8 @@
 // internal linkage: a file compiled for one instruction set must not define weak symbols.
 // GCC and Clang vector extensions; intrinsics only where compilers do badly without. Other kernel
 // packages include it too.
-#ifndef DENSE_KERNELS_LANES_H
-#define DENSE_KERNELS_LANES_H
+#ifndef DENSE_KERNELS_CPU_LANES_H
+#define DENSE_KERNELS_CPU_LANES_H
 
 #include <stdint.h>
 
