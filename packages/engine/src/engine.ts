@@ -337,6 +337,14 @@ export class Engine {
     sequences.forEach((sequence, row) => {
       const token = tokens[row];
       if (!token || sequence.state === 'finished' || sequence.isAborted) return;
+      if (token.end === 'complete') {
+        sequence.finish('stop');
+        return;
+      }
+      if (token.end) {
+        sequence.finish('error', { error: token.end });
+        return;
+      }
       if (Number.isNaN(token.logprob)) {
         const error = new StepError('sampling', 'no logit of the row is a number');
         sequence.finish('error', { error });

@@ -1,4 +1,5 @@
 import { ParameterError } from './errors/index.js';
+import type { GrammarMatcher } from './grammar/grammar-matcher.js';
 
 /** How to continue a prompt. All fields are optional. */
 export interface GenerationParameters {
@@ -42,6 +43,8 @@ export interface GenerationParameters {
   readonly tenant?: string;
   /** Milliseconds from now in which the request must end; default: as long as it takes. */
   readonly timeoutMs?: number;
+  /** Says which tokens may come next; the request's own, which disposes it. Default none. */
+  readonly grammar?: GrammarMatcher;
   /** Gives the request up; its pages are free within one step. */
   readonly signal?: AbortSignal;
 }
@@ -67,6 +70,7 @@ export interface SettledParameters {
   readonly priority: number;
   readonly tenant: string;
   readonly timeoutMs: number | undefined;
+  readonly grammar: GrammarMatcher | undefined;
 }
 
 /** Stop tokens of a request. */
@@ -112,6 +116,7 @@ export function settleParameters(
     tenant: given.tenant ?? '',
     timeoutMs:
       given.timeoutMs === undefined ? undefined : number('timeoutMs', given.timeoutMs, 0, mostMs),
+    grammar: given.grammar,
   };
 }
 

@@ -1,6 +1,8 @@
 import type { GraphExec, Stream, Tensor } from '@altstream/cuda-runtime';
 import { Workspace } from '@altstream/cuda-runtime';
 import { isFatal } from './errors/is-fatal.js';
+import { MaskedSampler } from './grammar/masked-sampler.js';
+import { askMatchers, type RowRule } from './grammar/row-rule.js';
 import type { CausalModel, ModelCache } from './model.js';
 import { type RowLogprobs, readLogprobs, type Sampled, Sampler } from './sampler.js';
 import type { Sequence } from './sequence.js';
@@ -50,6 +52,7 @@ export class GraphRunner {
   readonly #options: GraphRunnerOptions;
   readonly #block: DecodeBlock;
   readonly #sampler: Sampler;
+  readonly #masked: MaskedSampler;
   readonly #workspace: Workspace;
   readonly #buckets: Bucket[] = [];
   readonly #dropped: { rows: number; reason: string }[] = [];
@@ -63,6 +66,7 @@ export class GraphRunner {
     this.#block.prepare(stream);
     const shape = { rows, vocab: model.vocabSize, entries };
     this.#sampler = new Sampler(model.device, shape, 'decode');
+    this.#masked = new MaskedSampler(model.device, shape, 'decode');
     this.#workspace = new Workspace(model.device, { label: 'decode' });
   }
 
@@ -99,7 +103,8 @@ export class GraphRunner {
 
   /** Computes one token for each sequence, row by row. */
   async run(sequences: readonly Sequence[]): Promise<SampledToken[]> {
-    const { stream } = this.#options;
+    const { stream, model } = this.#options;
+    const asked = askMatchers(sequences, model.vocabSize);
     const bucket = this.#buckets.find(({ rows }) => rows >= sequences.length);
     const rows = bucket?.rows ?? sequences.length;
     if (this.#set(sequences, rows)) this.#fedSteps += 1;
@@ -111,6 +116,7 @@ export class GraphRunner {
       this.#eagerSteps += 1;
       logits = this.#enqueue(rows);
     }
+    if (asked && logits) return this.#choose(sequences, await asked, logits);
     const best = logits ? this.#alternatives(sequences, logits) : [];
     const [top] = await Promise.all([best, stream.synchronize()]);
     const { ids, logprobs } = this.#block.take(sequences);
@@ -121,6 +127,7 @@ export class GraphRunner {
   forget(): void {
     this.#block.forget();
     this.#sampler.forget();
+    this.#masked.forget();
   }
 
   /** Which graphs exist, how often each ran, and what ran without one. */
@@ -138,6 +145,7 @@ export class GraphRunner {
     for (const { exec } of this.#buckets) exec.dispose();
     this.#block.dispose();
     this.#sampler.dispose();
+    this.#masked.dispose();
     this.#workspace.dispose();
   }
 
@@ -186,6 +194,21 @@ export class GraphRunner {
     return this.#block.set(stream, sequences, rows);
   }
 
+  /** Rows with a grammar choose again, and the ids go to where the next step reads them. */
+  async #choose(
+    sequences: readonly Sequence[],
+    rules: readonly RowRule[],
+    logits: Tensor,
+  ): Promise<SampledToken[]> {
+    const { stream } = this.#options;
+    await stream.synchronize();
+    const free = this.#block.take(sequences);
+    const own = { logits: logits.slice(0, 0, sequences.length), ids: free.ids.slice() };
+    const values = { ...own, logprobs: free.logprobs, deviceIds: this.#block.ids(own.ids.length) };
+    const rows = { sequences, rules, masked: this.#masked, sampler: this.#sampler };
+    return chooseByRules(rows, values, stream);
+  }
+
   /** Alternatives are rare, so they run eagerly behind the graph instead of in every graph. */
   async #alternatives(sequences: readonly Sequence[], logits: Tensor): Promise<RowLogprobs[]> {
     const rows = sequences.length;
@@ -194,9 +217,47 @@ export class GraphRunner {
   }
 }
 
+/** Who chooses in the rows of a step that have a grammar. */
+export interface RuledRows {
+  readonly sequences: readonly Sequence[];
+  readonly rules: readonly RowRule[];
+  readonly masked: MaskedSampler;
+  /** Who chose freely in all rows. */
+  readonly sampler: Sampler;
+}
+
+/**
+ * Tokens of a step in which some rows have a grammar: those choose again, and what they chose is
+ * written to the device. Log-probabilities are the model's, as if there were no grammar.
+ */
+async function chooseByRules(
+  rows: RuledRows,
+  values: { logits: Tensor; ids: Int32Array; logprobs: Float32Array; deviceIds: Tensor },
+  stream: Stream,
+): Promise<SampledToken[]> {
+  const { sequences, rules, masked, sampler } = rows;
+  const { logits, ids, logprobs, deviceIds } = values;
+  const chosen = await masked.choose(rows, { logits, ids }, stream);
+  if (chosen.size > 0) stream.write(deviceIds, ids);
+  sampler.recount(chosen.keys());
+  const first = { logits, ids: deviceIds };
+  const top = await readAlternatives(sequences, first, stream, chosen.size > 0);
+  const own = logprobs.map((logprob, row) => top[row]?.logprob ?? logprob);
+  return sampledTokens(sequences, { ids, logprobs: own, top }).map((token, row) => {
+    // A ban of what alone may follow, such as a stop token before the least length, ends the text.
+    const isStuck = chosen.get(row) === false && !Number.isNaN(logprobs[row]);
+    const end = rules[row]?.end ?? (isStuck ? 'complete' : undefined);
+    return end === undefined ? token : { ...token, end };
+  });
+}
+
 /** Reads sampled ids and logprobs back, with alternatives for the rows that want them. */
 export async function collectSampled(
-  sequences: readonly Sequence[],
+  {
+    sequences,
+    rules,
+    ...samplers
+  }: Omit<RuledRows, 'rules'> & { rules: RuledRows['rules'] | undefined },
   { logits, sampled }: { logits: Tensor; sampled: Sampled },
   stream: Stream,
 ): Promise<SampledToken[]> {
@@ -205,8 +266,14 @@ export async function collectSampled(
   const ids = new Int32Array(rows);
   const logprobs = new Float32Array(rows);
   const firstIds = sampled.ids.slice(0, 0, rows);
+  const firstLogits = logits.slice(0, 0, rows);
+  if (rules) {
+    await Promise.all([stream.read(firstIds, ids), stream.read(sampled.logprobs, logprobs)]);
+    const values = { logits: firstLogits, ids, logprobs, deviceIds: firstIds };
+    return chooseByRules({ sequences, rules, ...samplers }, values, stream);
+  }
   const [top] = await Promise.all([
-    readAlternatives(sequences, { logits: logits.slice(0, 0, rows), ids: firstIds }, stream),
+    readAlternatives(sequences, { logits: firstLogits, ids: firstIds }, stream),
     stream.read(firstIds, ids),
     stream.read(sampled.logprobs.slice(0, 0, rows), logprobs),
   ]);
@@ -217,9 +284,12 @@ async function readAlternatives(
   sequences: readonly Sequence[],
   input: { readonly logits: Tensor; readonly ids: Tensor },
   stream: Stream,
+  always = false,
 ): Promise<RowLogprobs[]> {
   const count = Math.max(0, ...sequences.map(({ parameters }) => parameters.logprobs ?? 0));
-  return count === 0 ? [] : readLogprobs({ ...input, count }, { stream, allocator: stream });
+  return count === 0 && !always
+    ? []
+    : readLogprobs({ ...input, count }, { stream, allocator: stream });
 }
 
 function sampledTokens(

@@ -6,6 +6,7 @@ export {
   DeadlineError,
   EngineError,
   type EngineErrorCode,
+  GrammarError,
   LedgerError,
   MemoryError,
   type MemoryFacts,
@@ -24,6 +25,7 @@ export type {
   TokenLogprob,
 } from './generation-event.js';
 export type { GenerationParameters } from './generation-parameters.js';
+export type { GrammarMatcher } from './grammar/grammar-matcher.js';
 export type { GraphRunnerReport } from './graph-runner.js';
 export { MarkovModel } from './markov-model.js';
 export {

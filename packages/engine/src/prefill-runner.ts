@@ -1,4 +1,6 @@
 import { type Stream, Tensor, Workspace } from '@altstream/cuda-runtime';
+import { MaskedSampler } from './grammar/masked-sampler.js';
+import { askMatchers } from './grammar/row-rule.js';
 import { collectSampled } from './graph-runner.js';
 import type { CausalModel, ModelCache } from './model.js';
 import { readLogprobs, Sampler } from './sampler.js';
@@ -29,6 +31,7 @@ export class PrefillRunner {
   readonly #options: PrefillRunnerOptions;
   readonly #inputs: StepInputs;
   readonly #sampler: Sampler;
+  readonly #masked: MaskedSampler;
   readonly #workspace: Workspace;
 
   constructor(options: PrefillRunnerOptions) {
@@ -39,6 +42,7 @@ export class PrefillRunner {
     this.#inputs = new StepInputs(model.device, capacity, 'prefill');
     const shape = { rows: maxSequences, vocab: model.vocabSize, entries };
     this.#sampler = new Sampler(model.device, shape, 'prefill');
+    this.#masked = new MaskedSampler(model.device, shape, 'prefill');
     this.#workspace = new Workspace(model.device, { label: 'prefill' });
   }
 
@@ -66,6 +70,7 @@ export class PrefillRunner {
     const tokens = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
     const rows = complete.length + promptRows.length;
     const sequences = complete.map(({ sequence }) => sequence);
+    const asked = askMatchers(sequences, model.vocabSize);
     this.#inputs.upload(
       stream,
       pieces.map(({ sequence }) => sequence),
@@ -85,7 +90,11 @@ export class PrefillRunner {
     const sampled = this.#sampler.sample(firstLogits, { stream, allocator: workspace });
     const [, first] = await Promise.all([
       this.#reportPrompt(promptRows, promptLogits),
-      collectSampled(sequences, { logits: firstLogits, sampled }, stream),
+      collectSampled(
+        { sequences, rules: await asked, masked: this.#masked, sampler: this.#sampler },
+        { logits: firstLogits, sampled },
+        stream,
+      ),
     ]);
     return first;
   }
@@ -94,6 +103,7 @@ export class PrefillRunner {
   forget(): void {
     this.#inputs.forget();
     this.#sampler.forget();
+    this.#masked.forget();
   }
 
   /** Bytes of activations held for the largest step so far. */
@@ -104,6 +114,7 @@ export class PrefillRunner {
   dispose(): void {
     this.#inputs.dispose();
     this.#sampler.dispose();
+    this.#masked.dispose();
     this.#workspace.dispose();
   }
 

@@ -96,6 +96,11 @@ export class Sampler {
     this.#uploaded = key;
   }
 
+  /** Other ids than those drawn were taken in these rows: their counts are written anew. */
+  recount(rows: Iterable<number>): void {
+    this.#changes.recount(rows);
+  }
+
   /** Makes the next upload write every column anew. */
   forget(): void {
     this.#uploaded = '';

@@ -117,6 +117,7 @@ export class Sequence {
   /** Takes a sampled token; ends the sequence if a stop condition holds. */
   accept(token: { id: number; logprob: number; top: PromptEvent['tokens'][number]['top'] }): void {
     this.generated.push(token.id);
+    this.parameters.grammar?.accept(token.id);
     const stop = this.#options.stopCondition.after(token.id, this.generated.length);
     const isStopToken = stop?.reason === 'stop' && typeof stop.stop === 'number';
     const isHit = this.generated.length === 1 && this.cachedTokens > 0;
@@ -130,6 +131,7 @@ export class Sequence {
     if (this.state === 'finished') return;
     this.state = 'finished';
     this.outcome = reason;
+    this.parameters.grammar?.dispose();
     this.#options.emit({
       type: 'finish',
       reason,

@@ -10,6 +10,7 @@ export type EngineErrorCode =
   | 'ENGINE_STEP'
   | 'ENGINE_TRACE'
   | 'ENGINE_MEMORY'
+  | 'ENGINE_GRAMMAR'
   | 'ENGINE_LEDGER';
 
 /** Base of every error that this package throws; recognised by marker, so two copies agree. */

@@ -2,6 +2,7 @@ export { CapacityError } from './capacity-error.js';
 export { ClosedError } from './closed-error.js';
 export { DeadlineError } from './deadline-error.js';
 export { EngineError, type EngineErrorCode } from './engine-error.js';
+export { GrammarError } from './grammar-error.js';
 export { LedgerError } from './ledger-error.js';
 export { MemoryError, type MemoryFacts } from './memory-error.js';
 export { ParameterError } from './parameter-error.js';

@@ -139,6 +139,11 @@ export class LogitChanges {
     return drawn;
   }
 
+  /** Makes the next upload write the counts of these rows anew. */
+  recount(rows: Iterable<number>): void {
+    for (const row of rows) delete this.#counted[row];
+  }
+
   /** Makes the next uploads write every row anew. */
   forget(): void {
     this.#listed.length = 0;

@@ -1,0 +1,9 @@
+import { EngineError } from './engine-error.js';
+
+/** The grammar matcher of a request failed; `cause` is what it threw. */
+export class GrammarError extends EngineError {
+  constructor(cause: unknown) {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    super('ENGINE_GRAMMAR', `the grammar of the request failed: ${detail}`, { cause });
+  }
+}
