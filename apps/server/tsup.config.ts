@@ -8,6 +8,7 @@ export default defineConfig([
       'src/main.ts',
       'src/worker/engine-worker.ts',
       'src/worker/text-worker.ts',
+      'src/worker/grammar/grammar-worker.ts',
     ],
     format: ['esm'],
     target: 'node20',

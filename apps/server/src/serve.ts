@@ -18,6 +18,7 @@ import type { ServeFlags } from './config/serve-flags.js';
 import type { CrashState } from './crash/crash-report.js';
 import { ExitError } from './errors/index.js';
 import { LiveRequests } from './generation/live-requests.js';
+import { grammarWorkerOptions } from './grammar/worker-options.js';
 import { TokenBudget } from './http/access/token-budget.js';
 import { makeApp } from './http/app.js';
 import type { CacheIsolation } from './http/cache-salt.js';
@@ -29,6 +30,7 @@ import { serverVersion } from './version.js';
 import { EngineClient } from './worker/engine-client.js';
 import type { LoadProgress } from './worker/engine-link.js';
 import { EngineWorkerError } from './worker/engine-worker-error.js';
+import { GrammarClient } from './worker/grammar/grammar-client.js';
 import type { EngineInfo, EngineWorkerOptions, MockSetup } from './worker/messages.js';
 import { TextClient } from './worker/text-client.js';
 
@@ -95,6 +97,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const context: ServerContext = {
     settings: httpSettings(flags, place, names),
     engine,
+    grammars: new GrammarClient(
+      () => grammarWorkerOptions(context),
+      (port) => engine.connectGrammars(port),
+    ),
     text: new TextClient({ model: place.tokenizer, template: flags.chatTemplate }),
     tokenizer,
     markerIds: tokenizer.markerIds(),
@@ -208,7 +214,7 @@ function running(app: FastifyInstance, { context, engine, flags }: Parts): Runni
       const late = setTimeout(() => app.server.closeAllConnections(), lastFramesMs);
       await app.close();
       clearTimeout(late);
-      await context.text.close();
+      await Promise.all([context.text.close(), context.grammars.close()]);
     },
   };
 }
@@ -255,6 +261,15 @@ async function listen(app: FastifyInstance, { host, port }: ServeFlags): Promise
 
 function keysOf({ apiKey, apiKeyFile }: ServeFlags): readonly string[] {
   return [...(apiKey ?? []), ...(apiKeyFile === undefined ? [] : readKeyFile(apiKeyFile))];
+}
+
+/** What a flag names must be there before anything is started. */
+function checkPaths({ chatTemplate, profileDir }: ServeFlags): void {
+  const paths = { '--chat-template': chatTemplate, '--profile-dir': profileDir };
+  for (const [flag, path] of Object.entries(paths)) {
+    if (path === undefined || existsSync(path)) continue;
+    throw new ExitError('usage', `${flag} ${path} does not exist`);
+  }
 }
 
 /** Everybody who reaches the port may use the model, so beyond loopback a key is wanted. */

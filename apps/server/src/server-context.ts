@@ -6,6 +6,7 @@ import type { TokenBudget } from './http/access/token-budget.js';
 import type { CacheIsolation } from './http/cache-salt.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
 import type { EngineLink } from './worker/engine-link.js';
+import type { GrammarLink } from './worker/grammar/grammar-client.js';
 import type { EngineInfo } from './worker/messages.js';
 import type { TextLink } from './worker/text-client.js';
 
@@ -58,6 +59,7 @@ export interface ServerContext {
   readonly settings: HttpSettings;
   readonly engine: EngineLink;
   readonly text: TextLink;
+  readonly grammars: GrammarLink;
   readonly tokenizer: ChatTokenizer;
   /** Special ids that the output parser needs in the text. */
   readonly markerIds: readonly number[];

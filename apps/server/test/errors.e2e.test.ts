@@ -132,12 +132,12 @@ const refusals: Refusal[] = [
     param: 'functions',
   },
   {
-    title: 'a JSON format that would be ignored',
+    title: 'a format that is none',
     path: chat,
-    body: { model: 'T128', messages, response_format: { type: 'json_object' } },
+    body: { model: 'T128', messages, response_format: { type: 'xml' } },
     status: 400,
-    code: 'unsupported_value',
-    param: 'response_format',
+    code: 'invalid_value',
+    param: 'response_format.type',
   },
   {
     title: 'a reserved template argument',

@@ -33,6 +33,7 @@ export {
 export { ChatTemplate, loadTemplate, type RenderedPrompt, type RenderInput } from './template.js';
 export { controlTexts } from './text/control-texts.js';
 export type { TextSpan } from './text/text-span.js';
+export { byteToCharacter } from './tokenizer/byte-alphabet.js';
 export { ByteTable, type ByteTableData } from './tokenizer/byte-table.js';
 export {
   type ByteTokenizerFiles,

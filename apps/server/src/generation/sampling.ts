@@ -1,3 +1,4 @@
+import type { ChoiceGrammar } from '../grammar/grammar.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import type { WireParameters } from '../worker/messages.js';
 
@@ -20,6 +21,7 @@ export interface RouteLimits {
   readonly tenant?: string | undefined;
   readonly priority?: number | undefined;
   readonly timeoutMs?: number | undefined;
+  readonly grammar?: ChoiceGrammar | undefined;
 }
 
 /** Biases of a request. */

@@ -30,7 +30,10 @@ describe('a chat request', () => {
 
   it.each([
     ['tool_choice', { tool_choice: 'auto' }],
-    ['tool_choice', { tools: [tool], tool_choice: 'required' }],
+    [
+      'tool_choice',
+      { tools: [tool], tool_choice: { type: 'function', function: { name: 'nope' } } },
+    ],
     ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'a b' } }] }],
     ['messages[0].content', { messages: [{ role: 'user' }] }],
     ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'a' }] }],

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { grammarFields, responseFormat } from '../grammar/grammar-fields.js';
+import { callRuleOf, toolChoice } from '../grammar/tool-choice.js';
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
 import { checkStreamOptions } from './usage.stream.js';
@@ -47,14 +49,15 @@ export const chatPromptFields = {
 /** The shape of a chat request. */
 export const chatBody = z.looseObject({
   ...samplingFields,
+  ...grammarFields,
   ...chatPromptFields,
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   logprobs: z.boolean().nullish(),
   top_logprobs: z.int().min(0).max(20).nullish(),
-  tool_choice: z.unknown().optional(),
+  tool_choice: toolChoice,
   parallel_tool_calls: z.boolean().nullish(),
-  response_format: z.looseObject({ type: z.string() }).nullish(),
+  response_format: responseFormat,
   include_reasoning: z.boolean().nullish(),
 });
 
@@ -72,12 +75,7 @@ export function parseChatRequest(body: unknown): ChatRequest {
   const request = parseBody(chatBody, body);
   for (const field of [...deprecated, ...elsewhere]) refusePresent(request, field);
   checkMessages(request.messages);
-  checkChoice(request);
-  const format = request.response_format?.type ?? 'text';
-  if (format !== 'text') {
-    const problem = `the format ${format} is not supported by this release`;
-    throw fieldError('response_format', problem, 'unsupported_value');
-  }
+  callRuleOf(request);
   checkStreamOptions(request);
   checkMinTokens(request, request.max_completion_tokens ?? request.max_tokens);
   if (request.top_logprobs != null && !request.logprobs) {
@@ -116,12 +114,4 @@ function checkMessage(message: ChatRequest['messages'][number], index: number): 
   if (message.role === 'tool' && message.tool_call_id === undefined) {
     throw fieldError(`${at}.tool_call_id`, 'a tool message names the call that it answers');
   }
-}
-
-function checkChoice({ tool_choice: choice, tools }: ChatRequest): void {
-  if (choice === undefined || choice === null || choice === 'none') return;
-  if (!tools?.length) throw fieldError('tool_choice', 'needs `tools`');
-  if (choice === 'auto') return;
-  const problem = 'this release supports "auto" and "none"';
-  throw fieldError('tool_choice', problem, 'unsupported_value');
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { grammarFields } from '../grammar/grammar-fields.js';
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
 import { checkStreamOptions } from './usage.stream.js';
@@ -7,6 +8,7 @@ const tokenIds = z.array(z.int().min(0));
 /** The shape of a completion request. */
 export const completionBody = z.looseObject({
   ...samplingFields,
+  ...grammarFields,
   prompt: z.union([z.string(), z.array(z.string()), tokenIds, z.array(tokenIds)], {
     error: ({ input }) =>
       `expected text, token ids, or a list of those, received ${input === null ? 'null' : typeof input}`,

@@ -64,13 +64,9 @@ const isAbsentOr =
 
 /** What would change the answer if it were ignored, so it is refused instead. */
 export const notYet: readonly NotYet[] = [
-  { field: 'structured_outputs', isNeutral: isAbsent },
   { field: 'guided_json', isNeutral: isAbsent },
   { field: 'guided_regex', isNeutral: isAbsent },
   { field: 'guided_choice', isNeutral: isAbsent },
-  { field: 'regex', isNeutral: isAbsent },
-  { field: 'ebnf', isNeutral: isAbsent },
-  { field: 'json_schema', isNeutral: isAbsent },
   { field: 'stop_regex', isNeutral: isAbsent },
   { field: 'use_beam_search', isNeutral: isAbsentOr(false) },
   { field: 'truncate_prompt_tokens', isNeutral: isAbsent },

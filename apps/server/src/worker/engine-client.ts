@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { type MessagePort, Worker } from 'node:worker_threads';
 import { ServerError } from '../errors/index.js';
 import { workerUrl } from '../worker-url.js';
 import { EngineActivity } from './engine-activity.js';
@@ -124,6 +124,10 @@ export class EngineClient implements EngineLink {
       this.activity.begin();
       this.#post({ type: 'submit', id, prompt: Int32Array.from(prompt), parameters });
     });
+  }
+
+  connectGrammars(port: MessagePort): void {
+    this.#worker.postMessage({ type: 'grammars', port } satisfies ToEngine, [port]);
   }
 
   stats(): Promise<WorkerStats> {

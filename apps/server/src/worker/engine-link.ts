@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { EngineActivity } from './engine-activity.js';
 import type {
   EngineInfo,
@@ -39,6 +40,8 @@ export interface EngineLink {
     parameters: WireParameters,
     listener: (event: WireEvent) => void,
   ): Promise<EngineRequest>;
+  /** Gives the engine its way to a new grammar worker. */
+  connectGrammars(port: MessagePort): void;
   /** Counters of the engine, as of its current step border. */
   stats(): Promise<WorkerStats>;
   /** Everything that was chosen, with graph counters. */

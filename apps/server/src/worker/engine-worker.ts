@@ -4,6 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Engine, GenerationEvent, Submission } from '@altstream/engine';
 import { Credits } from './credits.js';
 import { EventBatch } from './event-batch.js';
+import { RemoteMatchers } from './grammar/remote-matchers.js';
 import { Heartbeat } from './heartbeat.js';
 import { startEngine } from './host/engine-host.js';
 import type { EngineHostReports } from './host/hosted-engine.js';
@@ -37,6 +38,7 @@ const log = new StepLog(new FlightRecorder(options.recorder), (submission) => {
   const id = requests.get(submission);
   if (id !== undefined) batch.add(id, { type: 'start' });
 });
+const grammars = new RemoteMatchers();
 
 try {
   const reports: EngineHostReports = {
@@ -83,6 +85,9 @@ function handle(
     case 'submit':
       submit(engine, message);
       return;
+    case 'grammars':
+      grammars.attach(message.port);
+      return;
     case 'abort':
       submissions.get(message.id)?.abort();
       return;
@@ -128,8 +133,11 @@ function submit(
   engine: Engine,
   { id, prompt, parameters }: Extract<ToEngine, { type: 'submit' }>,
 ): void {
+  const { grammar: wanted, ...sampling } = parameters;
+  const grammar = wanted && grammars.open(wanted);
   try {
-    const submission = engine.submit(prompt, parameters, (event) => {
+    const given = { ...sampling, ...(grammar && { grammar }) };
+    const submission = engine.submit(prompt, given, (event) => {
       if (event.type === 'finish') forget(id);
       batch.add(id, toWireEvent(event));
     });
@@ -137,6 +145,7 @@ function submit(
     requests.set(submission.id, id);
     post({ type: 'accepted', id });
   } catch (error) {
+    grammar?.dispose();
     post({ type: 'refused', id, error: toWireError(error) });
   }
 }

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type {
   EngineStats,
   FinishEvent,
@@ -6,6 +7,7 @@ import type {
   PromptEvent,
   TokenEvent,
 } from '@altstream/engine';
+import type { ChoiceGrammar } from '../grammar/grammar.js';
 import type { StepTimes } from './steps/step-log.js';
 import type { ThreadHealth } from './thread-health.js';
 
@@ -69,7 +71,10 @@ export type EngineWorkerData = EngineWorkerOptions & {
 };
 
 /** Generation parameters that can cross threads. */
-export type WireParameters = Omit<GenerationParameters, 'signal'>;
+export type WireParameters = Omit<GenerationParameters, 'signal' | 'grammar'> & {
+  /** Compiled by the grammar worker before. */
+  readonly grammar?: ChoiceGrammar;
+};
 
 /** An error that can cross threads. */
 export interface WireError {
@@ -139,6 +144,7 @@ export type ToEngine =
       readonly prompt: Int32Array;
       readonly parameters: WireParameters;
     }
+  | { readonly type: 'grammars'; readonly port: MessagePort }
   | { readonly type: 'abort'; readonly id: number }
   | { readonly type: 'stats'; readonly id: number }
   | { readonly type: 'start-profile'; readonly id: number; readonly options: ProfileOptions }

@@ -9,6 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import OpenAI from 'openai';
 import pino from 'pino';
 import { LiveRequests } from '../../src/generation/live-requests.js';
+import type { Grammar } from '../../src/grammar/grammar.js';
 import { TokenBudget } from '../../src/http/access/token-budget.js';
 import { makeApp } from '../../src/http/app.js';
 import type { TlsFiles } from '../../src/http/tls/tls-files.js';
@@ -18,6 +19,7 @@ import type { ServerContext } from '../../src/server-context.js';
 import { EngineActivity } from '../../src/worker/engine-activity.js';
 import type { EngineLink, EngineRequest } from '../../src/worker/engine-link.js';
 import { EngineWorkerError } from '../../src/worker/engine-worker-error.js';
+import type { GrammarLink, GrammarVerdict } from '../../src/worker/grammar/grammar-client.js';
 import type {
   ProfileOptions,
   ProfileResult,
@@ -86,6 +88,8 @@ export class ScriptedEngine implements EngineLink {
       },
     };
   }
+
+  connectGrammars(): void {}
 
   async stats(): Promise<WorkerStats> {
     return {
@@ -162,6 +166,19 @@ export class ScriptedEngine implements EngineLink {
   }
 }
 
+/** Takes every grammar, or refuses it as a test says. */
+export class ScriptedGrammars implements GrammarLink {
+  readonly compiled: Grammar[] = [];
+  refusal: string | undefined;
+
+  async compile(grammar: Grammar): Promise<GrammarVerdict> {
+    this.compiled.push(grammar);
+    return this.refusal === undefined ? undefined : { refusal: this.refusal };
+  }
+
+  async close(): Promise<void> {}
+}
+
 /** Renders at once, on this thread; a test may slow it down. */
 export class DirectText implements TextLink {
   delayMs = 0;
@@ -191,6 +208,7 @@ export interface ScriptedServer {
   readonly client: OpenAI;
   readonly engine: ScriptedEngine;
   readonly text: DirectText;
+  readonly grammars: ScriptedGrammars;
   readonly context: ServerContext;
   readonly app: FastifyInstance;
   readonly log: Record<string, unknown>[];
@@ -204,6 +222,7 @@ export async function startScripted(
 ): Promise<ScriptedServer> {
   const engine = new ScriptedEngine();
   const text = new DirectText();
+  const grammars = new ScriptedGrammars();
   const log: Record<string, unknown>[] = [];
   const context: ServerContext = {
     settings: {
@@ -235,6 +254,7 @@ export async function startScripted(
     },
     engine,
     text,
+    grammars,
     tokenizer,
     markerIds: tokenizer.markerIds(),
     defaults: { eosTokenIds: [1] },
@@ -267,6 +287,7 @@ export async function startScripted(
     client: new OpenAI({ baseURL: `${url}/v1`, apiKey: 'none', maxRetries: 0 }),
     engine,
     text,
+    grammars,
     context,
     app,
     log,

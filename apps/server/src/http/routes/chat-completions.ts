@@ -10,6 +10,8 @@ import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
 import { roomAfter } from '../../generation/context-room.js';
 import type { ChoiceRequest } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
+import { chatGrammarOf, compileGrammar, grammarStartOf } from '../../grammar/answer-grammar.js';
+import { callRuleOf } from '../../grammar/tool-choice.js';
 import { ChatChunks } from '../../openai/chat-chunk.js';
 import { type ChatRequest, parseChatRequest } from '../../openai/chat-request.js';
 import { type ChatShape, chatResponse, type ResponseHead } from '../../openai/chat-response.js';
@@ -50,10 +52,15 @@ export function chatCompletions(app: FastifyInstance, context: ServerContext): v
 
 async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply): Promise<ChatRun> {
   const { context } = ticket;
-  const isToolUse = Boolean(request.tools?.length) && request.tool_choice !== 'none';
+  const calls = callRuleOf(request);
+  const isToolUse = calls.tools.length > 0;
   checkChoices(context, 1, request);
   checkTokens(context, request);
-  const prompt = await tokenizeChat(templateInput(request, context), ticket);
+  const asked = chatGrammarOf(request, calls);
+  await compileGrammar(asked, context);
+  const shown = { ...request, tools: [...calls.tools] };
+  const prompt = await tokenizeChat(templateInput(shown, context), ticket);
+  const start = grammarStartOf(prompt.text);
   const wanted = request.max_completion_tokens ?? request.max_tokens ?? undefined;
   const contextTokens = context.info?.maxModelLength ?? 0;
   const room = roomAfter(prompt.ids.length, wanted, {
@@ -73,7 +80,9 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
         start: reasoningStartOf(prompt.text),
         tools: (request.tools ?? []) as unknown as ToolDefinition[],
         parseToolCalls: isToolUse,
-        ...(request.parallel_tool_calls === false ? { maxToolCalls: 1 } : {}),
+        ...(request.parallel_tool_calls === false || calls.must === 'one'
+          ? { maxToolCalls: 1 }
+          : {}),
       }),
   );
   const choices = parsers.map(
@@ -84,6 +93,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
         never: request.tool_choice === 'none' ? callMarkers(context) : [],
         limits: {
           maxTokens: room.maxTokens,
+          grammar: asked && { grammar: asked.grammar, start, marker: asked.marker },
           logprobs: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
           cacheSalt,
           ...turn,

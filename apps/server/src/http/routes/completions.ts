@@ -3,6 +3,8 @@ import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
 import { roomAfter, type TokenRoom } from '../../generation/context-room.js';
 import type { ChoiceRequest } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
+import { compileGrammar } from '../../grammar/answer-grammar.js';
+import { grammarOf } from '../../grammar/grammar-fields.js';
 import type { ResponseHead } from '../../openai/chat-response.js';
 import {
   CompletionChoice,
@@ -63,6 +65,8 @@ async function start(
   const choicesPerPrompt = request.n ?? 1;
   checkChoices(context, request.prompts.length, request);
   checkTokens(context, request);
+  const asked = grammarOf(request);
+  await compileGrammar(asked, context);
   const prompts = await Promise.all(
     request.prompts.map((prompt) => understand(prompt, request, ticket)),
   );
@@ -120,6 +124,7 @@ function choiceRequest(
   context: ServerContext,
 ): ChoiceRequest {
   const { prompt, choice, room, cacheSalt, turn } = one;
+  const grammar = grammarOf(request)?.grammar;
   const wantsPrompt = request.echo && request.logprobs != null && prompt.ids.length > 1;
   return {
     prompt: prompt.ids,
@@ -128,6 +133,7 @@ function choiceRequest(
       limits: {
         maxTokens: room.maxTokens,
         logprobs: request.logprobs ?? undefined,
+        grammar: grammar && { grammar, start: 'answer', marker: 'never' },
         promptLogprobs: wantsPrompt ? (request.logprobs ?? 0) : undefined,
         cacheSalt,
         ...turn,

@@ -1,0 +1,57 @@
+import type { Grammar } from './grammar.js';
+import { grammarKey } from './grammar.js';
+import type { LibraryCompiler, LibraryObject } from './library.js';
+
+const mostGrammars = 128;
+/** Of source text; the compiled size is the library's secret, and grows with it. */
+const mostBytes = 2 ** 20;
+/** Between two tokens of JSON: enough for indented text, too little to go on for ever. */
+const mostWhitespace = 40;
+
+/** Compiled grammars, the latest used, within a number of them and of bytes of their sources. */
+export class GrammarShelf {
+  readonly #compiler: LibraryCompiler;
+  readonly #shelf = new Map<string, { readonly compiled: LibraryObject; readonly bytes: number }>();
+  #bytes = 0;
+
+  constructor(compiler: LibraryCompiler) {
+    this.#compiler = compiler;
+  }
+
+  /** Compiles, unless it is on the shelf; throws what the library does. */
+  async take(grammar: Grammar): Promise<LibraryObject> {
+    const key = grammarKey(grammar);
+    const known = this.#shelf.get(key);
+    if (known) {
+      this.#shelf.delete(key);
+      this.#shelf.set(key, known);
+      return known.compiled;
+    }
+    const compiled = await compile(this.#compiler, grammar);
+    const bytes = Buffer.byteLength(grammar.text);
+    this.#shelf.set(key, { compiled, bytes });
+    this.#bytes += bytes;
+    this.#clear();
+    return compiled;
+  }
+
+  /** Matchers keep what they need of a grammar that leaves. */
+  #clear(): void {
+    for (const [key, { compiled, bytes }] of this.#shelf) {
+      const isFull = this.#shelf.size > mostGrammars || this.#bytes > mostBytes;
+      if (!isFull || this.#shelf.size === 1) return;
+      this.#shelf.delete(key);
+      this.#bytes -= bytes;
+      compiled.dispose();
+    }
+  }
+}
+
+function compile(
+  compiler: LibraryCompiler,
+  { kind, text, isStrict = true }: Grammar,
+): Promise<LibraryObject> {
+  if (kind === 'ebnf') return compiler.compileGrammar(text);
+  if (kind === 'tag') return compiler.compileStructuralTag(JSON.parse(text));
+  return compiler.compileJSONSchema(text, true, undefined, undefined, isStrict, mostWhitespace);
+}

@@ -1,0 +1,47 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { ByteTableData } from '@altstream/minimax-m3-chat';
+import type { MarkerIds } from '../../grammar/answer-matcher.js';
+import type { ChoiceGrammar, Grammar } from '../../grammar/grammar.js';
+
+/** How the grammar worker is made; plain data. */
+export interface GrammarWorkerOptions {
+  readonly tokens: ByteTableData;
+  /** Of the model: logits a row. */
+  readonly vocabSize: number;
+  readonly eosTokenIds: readonly number[];
+  readonly markers: MarkerIds;
+}
+
+/** Main thread → grammar worker. */
+export type ToGrammar =
+  | { readonly type: 'compile'; readonly id: number; readonly grammar: Grammar }
+  | { readonly type: 'connect'; readonly port: MessagePort };
+
+/** Grammar worker → main thread. */
+export type FromGrammar =
+  | { readonly type: 'ready' }
+  | { readonly type: 'compiled'; readonly id: number }
+  | { readonly type: 'refused'; readonly id: number; readonly reason: string }
+  /** The wasm aborted: the worker ends with this message. */
+  | { readonly type: 'aborted'; readonly reason: string };
+
+/** Engine worker → grammar worker. */
+export type ToMatchers =
+  | {
+      readonly type: 'open';
+      readonly matcher: number;
+      readonly grammar: ChoiceGrammar;
+      /** What was accepted before, by a worker that is no more. */
+      readonly tokens: readonly number[];
+    }
+  | { readonly type: 'accept'; readonly matcher: number; readonly id: number }
+  | { readonly type: 'close'; readonly matcher: number };
+
+/** Grammar worker → engine worker: one answer to each `open` and `accept`. */
+export interface FromMatchers {
+  readonly matcher: number;
+  /** Tokens accepted so far. */
+  readonly count: number;
+  readonly mask?: Int32Array | undefined;
+  readonly error?: string;
+}

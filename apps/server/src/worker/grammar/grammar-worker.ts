@@ -1,0 +1,126 @@
+// Compiles grammars and follows the outputs that have one, away from every other thread: a grammar is
+// foreign input, and one that the library cannot read aborts its wasm. This worker then ends.
+
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { ByteTable, byteToCharacter } from '@altstream/minimax-m3-chat';
+import { AnswerMatcher } from '../../grammar/answer-matcher.js';
+import { loadGrammarLibrary } from '../../grammar/library.js';
+import { GrammarShelf } from '../../grammar/shelf.js';
+import type {
+  FromGrammar,
+  FromMatchers,
+  GrammarWorkerOptions,
+  ToGrammar,
+  ToMatchers,
+} from './grammar-messages.js';
+
+if (!parentPort) throw new Error('grammar-worker runs as a worker thread only');
+const main = parentPort;
+const options = workerData as GrammarWorkerOptions;
+const post = (message: FromGrammar): void => main.postMessage(message);
+
+/** The library says why it aborts on the standard error stream only. */
+let said = '';
+process.stderr.write = (chunk: string | Uint8Array): boolean => {
+  said = `${said}${Buffer.from(chunk as Uint8Array).toString()}`.slice(-4000);
+  return true;
+};
+
+const library = loadGrammarLibrary();
+const { eosTokenIds, vocabSize } = options;
+const tokenizer = await library.TokenizerInfo.createTokenizerInfo(
+  vocabularyOf(options),
+  'byte_level',
+  false,
+  vocabSize,
+  eosTokenIds,
+);
+const shelf = new GrammarShelf(
+  await library.GrammarCompiler.createGrammarCompiler(tokenizer, false),
+);
+const matchers = new Map<number, { readonly matcher: AnswerMatcher; count: number }>();
+/** The library is asynchronous, but one thing comes after the other. */
+let tail: Promise<void> = Promise.resolve();
+const inTurn = (work: () => Promise<void>): void => {
+  tail = tail.then(work);
+};
+
+main.on('message', (message: ToGrammar) => {
+  if (message.type === 'connect') connect(message.port);
+  else inTurn(() => compile(message));
+});
+post({ type: 'ready' });
+
+async function compile(message: Extract<ToGrammar, { type: 'compile' }>): Promise<void> {
+  const { id, grammar } = message;
+  said = '';
+  try {
+    await shelf.take(grammar);
+    post({ type: 'compiled', id });
+  } catch (error) {
+    endIfAborted(error);
+    post({ type: 'refused', id, reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+function connect(port: MessagePort): void {
+  port.on('message', (message: ToMatchers) => {
+    inTurn(() => follow(port, message));
+  });
+}
+
+async function follow(port: MessagePort, message: ToMatchers): Promise<void> {
+  const { matcher: id } = message;
+  if (message.type === 'close') {
+    matchers.get(id)?.matcher.dispose();
+    matchers.delete(id);
+    return;
+  }
+  let answer: FromMatchers;
+  try {
+    const entry = message.type === 'open' ? await open(message) : accept(message);
+    if (!entry) return;
+    answer = { matcher: id, count: entry.count, mask: await entry.matcher.mask() };
+  } catch (error) {
+    endIfAborted(error);
+    const { count = 0 } = matchers.get(id) ?? {};
+    answer = { matcher: id, count, error: error instanceof Error ? error.message : String(error) };
+  }
+  port.postMessage(answer);
+}
+
+async function open({ matcher: id, grammar, tokens }: Extract<ToMatchers, { type: 'open' }>) {
+  const compiled = await shelf.take(grammar.grammar);
+  const endsAlone = eosTokenIds.length === 0;
+  const inner = await library.GrammarMatcher.createGrammarMatcher(compiled, undefined, endsAlone);
+  const matcher = new AnswerMatcher(inner, grammar, options);
+  const entry = { matcher, count: tokens.length };
+  matchers.set(id, entry);
+  for (const token of tokens) matcher.accept(token);
+  return entry;
+}
+
+function accept({ matcher: id, id: token }: Extract<ToMatchers, { type: 'accept' }>) {
+  const entry = matchers.get(id);
+  if (!entry) return undefined;
+  entry.count += 1;
+  entry.matcher.accept(token);
+  return entry;
+}
+
+/** After an abort nothing in the memory of the wasm is certain. */
+function endIfAborted(error: unknown): void {
+  if (!(error instanceof Error) || error.name !== 'RuntimeError') return;
+  const reason = /\[FATAL\] \S+:\d+: (?:Check failed: \(.*?\) is false: )?(.*)/.exec(said)?.[1];
+  post({ type: 'aborted', reason: (reason ?? error.message).slice(0, 300) });
+  process.exit();
+}
+
+/** Control tokens are no text, so no grammar has them; only the namespace marker is part of calls. */
+function vocabularyOf({ tokens, markers }: GrammarWorkerOptions): string[] {
+  const table = new ByteTable(tokens);
+  return Array.from({ length: Math.min(table.size, vocabSize) }, (_, id) => {
+    if (table.isSpecial(id) && id !== markers.namespace) return '';
+    return Array.from(table.bytesOf(id), byteToCharacter).join('');
+  });
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+
+const tool = (name: string) => ({
+  type: 'function',
+  function: { name, parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+});
+const tools = [tool('weather'), tool('time')];
+
+describe('grammars of requests', () => {
+  let server: ScriptedServer;
+
+  beforeAll(async () => {
+    server = await startScripted();
+  });
+  afterAll(() => server.close());
+
+  async function post(body: object, path = 'chat/completions') {
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const prompt = path === 'completions' ? { prompt: 'Hi' } : { messages };
+    const response = await fetch(`${server.url}/v1/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'm3', ...prompt, ...body }),
+    });
+    const { error } = (await response.json()) as { error?: { code: string; message: string } };
+    return { status: response.status, error };
+  }
+  const lastGrammar = () => server.engine.received.at(-1)?.parameters.grammar;
+
+  it('reach the engine with where the answer begins', async () => {
+    const starts = { enabled: 'thoughts', disabled: 'answer', adaptive: 'either' };
+    for (const [type, start] of Object.entries(starts)) {
+      await post({ thinking: { type }, response_format: { type: 'json_object' } });
+      expect(lastGrammar()).toMatchObject({ start, marker: 'never', grammar: { kind: 'schema' } });
+    }
+    await post({ regex: 'a+' }, 'completions');
+    expect(lastGrammar()).toMatchObject({ start: 'answer', marker: 'never' });
+    await post({ response_format: { type: 'text' } });
+    expect(lastGrammar()).toBeUndefined();
+  });
+
+  it('leave the way to a tool open, or force it', async () => {
+    await post({ tools, response_format: { type: 'json_object' } });
+    expect(lastGrammar()).toMatchObject({ marker: 'begins' });
+    await post({ tools, tool_choice: 'required' });
+    expect(lastGrammar()).toMatchObject({ marker: 'inside', grammar: { kind: 'ebnf' } });
+    expect(lastGrammar()?.grammar.text).toMatch(/\(call0 \| call1\)\+/);
+    await post({ tools, tool_choice: { type: 'function', function: { name: 'time' } } });
+    expect(lastGrammar()?.grammar.text).toMatch(/name=\\"time/);
+    expect(lastGrammar()?.grammar.text).not.toMatch(/weather/);
+    const allowed_tools = { mode: 'required', tools: [{ function: { name: 'weather' } }] };
+    await post({ tools, tool_choice: { type: 'allowed_tools', allowed_tools } });
+    expect(lastGrammar()?.grammar.text).not.toMatch(/name=\\"time/);
+  });
+
+  it('are refused where they contradict each other or name what is not there', async () => {
+    const format = { response_format: { type: 'json_object' } };
+    const both = await post({ ...format, structured_outputs: { regex: 'a' } });
+    expect([both.status, both.error?.code]).toEqual([400, 'invalid_value']);
+    expect(both.error?.message).toMatch(/one constraint, and `response_format` is another/);
+    const two = await post({ structured_outputs: { regex: 'a', choice: ['b'] } });
+    expect(two.status).toBe(400);
+    const choice = { type: 'function', function: { name: 'nope' } };
+    expect((await post({ tools, tool_choice: choice })).error?.message).toMatch(/named "nope"/);
+    expect((await post({ tool_choice: 'required' })).error?.message).toMatch(/needs `tools`/);
+    const missing = { response_format: { type: 'json_schema', json_schema: { name: 'x' } } };
+    expect((await post(missing)).error?.code).toBe('missing_required_parameter');
+  });
+
+  it('are compiled before anything is queued', async () => {
+    const before = server.engine.received.length;
+    server.grammars.refusal = 'unclosed';
+    const { status, error } = await post({ regex: '[a' });
+    expect([status, error?.code, error?.message]).toEqual([
+      400,
+      'invalid_grammar',
+      '`regex`: unclosed',
+    ]);
+    expect(server.engine.received).toHaveLength(before);
+    server.grammars.refusal = undefined;
+  });
+});
