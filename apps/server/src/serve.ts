@@ -263,15 +263,6 @@ function keysOf({ apiKey, apiKeyFile }: ServeFlags): readonly string[] {
   return [...(apiKey ?? []), ...(apiKeyFile === undefined ? [] : readKeyFile(apiKeyFile))];
 }
 
-/** What a flag names must be there before anything is started. */
-function checkPaths({ chatTemplate, profileDir }: ServeFlags): void {
-  const paths = { '--chat-template': chatTemplate, '--profile-dir': profileDir };
-  for (const [flag, path] of Object.entries(paths)) {
-    if (path === undefined || existsSync(path)) continue;
-    throw new ExitError('usage', `${flag} ${path} does not exist`);
-  }
-}
-
 /** Everybody who reaches the port may use the model, so beyond loopback a key is wanted. */
 function checkExposure(flags: ServeFlags): void {
   const { host, adminApiKey, allowUnauthenticated } = flags;

@@ -10,6 +10,7 @@ import {
   scriptedAnswers,
 } from '../src/index.js';
 import { collect, counted, countingModel, ids, vocab } from './makers/counting.js';
+import { ListMatcher } from './makers/list-matcher.js';
 
 async function start(options: MockEngineOptions = {}): Promise<MockEngine> {
   const engine = await MockEngine.create({ checkLedger: true, ...options });
@@ -39,6 +40,20 @@ describe('a mock engine', () => {
       [20, end],
       [10, 11, end],
     ]);
+  });
+
+  it('keeps to a grammar, and ends where it does', async () => {
+    const engine = await start();
+    const grammar = new ListMatcher(256, [[9], [70, 6], 'any', [31, 30]]);
+    const [bound, free] = await Promise.all([
+      ask(engine, [5, 6, 7], { grammar }),
+      ask(engine, [5, 6, 7]),
+    ]);
+    // The script says 5, 6, 7, 5.
+    expect(ids(bound)).toEqual([9, 6, 7, 30]);
+    expect(bound.at(-1)).toMatchObject({ reason: 'stop', generatedTokens: 4 });
+    expect(ids(free)).toEqual([5, 6, 7, 5, 6, 7]);
+    expect(grammar).toMatchObject({ accepted: [9, 6, 7, 30], disposed: 1 });
   });
 
   it('decides as an engine on a model does, step by step', async () => {

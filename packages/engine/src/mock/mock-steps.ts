@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { ParameterError } from '../errors/index.js';
 import type { TokenLogprob } from '../generation-event.js';
+import { askMatchers, type RowRule } from '../grammar/row-rule.js';
 import type { GraphRunnerReport } from '../graph-runner.js';
 import type { DecodeRunner, PromptRunner } from '../parts/engine-parts.js';
 import { completesPrompt, type PrefillPiece } from '../scheduler/batch.js';
@@ -36,19 +37,23 @@ class MockStep {
     ms: number,
     sequences: readonly Sequence[],
   ): Promise<SampledToken[]> {
-    const { faults } = this.behaviour;
+    const { faults, vocabSize } = this.behaviour;
     const { rows, extraMs, error } = faults.meet(part);
+    const asked = askMatchers(sequences, vocabSize);
     // Even a step that takes no time lets messages and timers have their turn, as a device does.
     if (ms + extraMs > 0) await setTimeout(ms + extraMs);
     else await setImmediate();
     if (error) throw error;
     const bad = new Set(rows.map((row) => row % sequences.length));
-    return sequences.map((sequence, row) => this.#token(sequence, bad.has(row)));
+    const rules = (await asked) ?? [];
+    return sequences.map((sequence, row) => this.#token(sequence, rules[row], bad.has(row)));
   }
 
-  #token(sequence: Sequence, isBad: boolean): SampledToken {
+  #token(sequence: Sequence, rule: RowRule, isBad: boolean): SampledToken {
     const { answer, vocabSize } = this.behaviour;
-    const id = answer(sequence);
+    if (rule?.end) return { id: -1, logprob: 0, top: [], end: rule.end };
+    const said = answer(sequence);
+    const id = rule?.mask ? allowedId(said, rule.mask) : said;
     if (!Number.isInteger(id) || id < 0 || id >= vocabSize) {
       const expected = `an id from 0 to ${vocabSize - 1}`;
       throw new ParameterError({ parameter: 'answer', expected, received: id });
@@ -99,6 +104,15 @@ export class MockPrefill extends MockStep implements PromptRunner {
       Array.from(next, (id) => ({ logprob: 0, top: certain(id, count, vocabSize) })),
     );
   }
+}
+
+/** What the script says if the grammar allows it, else the lowest id that it does. */
+function allowedId(id: number, mask: Int32Array): number {
+  const isAllowed = (one: number) => ((mask[one >> 5] ?? 0) & (1 << (one & 31))) !== 0;
+  if (isAllowed(id)) return id;
+  let lowest = 0;
+  while (!isAllowed(lowest)) lowest += 1;
+  return lowest;
 }
 
 /** The token has all the probability; others, in the order of their ids, have none. */

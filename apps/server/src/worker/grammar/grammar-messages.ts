@@ -19,7 +19,11 @@ export type ToGrammar =
 
 /** Grammar worker → main thread. */
 export type FromGrammar =
-  | { readonly type: 'ready' }
+  | {
+      readonly type: 'ready';
+      /** The system's number of the worker's thread, whose time is limited. */
+      readonly thread: number | undefined;
+    }
   | { readonly type: 'compiled'; readonly id: number }
   | { readonly type: 'refused'; readonly id: number; readonly reason: string }
   /** The wasm aborted: the worker ends with this message. */

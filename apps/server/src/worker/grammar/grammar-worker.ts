@@ -13,6 +13,7 @@ import type {
   ToGrammar,
   ToMatchers,
 } from './grammar-messages.js';
+import { ownThread } from './thread-time.js';
 
 if (!parentPort) throw new Error('grammar-worker runs as a worker thread only');
 const main = parentPort;
@@ -49,7 +50,7 @@ main.on('message', (message: ToGrammar) => {
   if (message.type === 'connect') connect(message.port);
   else inTurn(() => compile(message));
 });
-post({ type: 'ready' });
+post({ type: 'ready', thread: ownThread() });
 
 async function compile(message: Extract<ToGrammar, { type: 'compile' }>): Promise<void> {
   const { id, grammar } = message;
