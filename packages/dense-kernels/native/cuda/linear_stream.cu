@@ -45,10 +45,10 @@ struct Specials {
   uint32_t largest_scale = 0;
 
   template <typename S>
-  __device__ __forceinline__ void look_at(const UnitWeights<S>& weights) {
+  __device__ __forceinline__ void look_at(const UnitWeights<S>& weights, uint32_t one) {
 #pragma unroll
     for (int i = 0; i < 2 * kSteps; ++i) {
-      find_nan(nan_bits, word_of(weights.row[i / kSteps][0], i % kSteps));
+      find_nan(nan_bits, word_of(weights.row[i / kSteps][0], i % kSteps), one);
     }
   }
 
@@ -98,7 +98,7 @@ template <typename S>
 __device__ __forceinline__ int x_offset(const WarpJob& job, int tile) {
   const int token = min(tile * kTokenTile + lane_id() / 4, job.tokens - 1);
   const int chunk = x_column<typename S::Weight>(0, lane_id() % 4) / 8;
-  return S::kWeightBytes + token * kXRowBytes + (chunk ^ token % 2 * S::kOtherRows) * 16;
+  return S::kWeightBytes + token * kXRowBytes + (chunk ^ token % 2 * S::kOddTokens) * 16;
 }
 
 // The products of a unit.
@@ -125,13 +125,20 @@ struct Ring {
   char* end;
 };
 
-// The units to `end` out of `ring`. `kStages` before it the next ones are asked for.
+// The units out of `ring`, which are asked for a turn of the ring ahead; at most kStages are then on
+// their way. The first turn is waited for. Over blank it is one unit.
 template <typename S>
 __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, const LinearParams& p,
                                           const WarpJob& job, const Loader<S>& loader,
-                                          const Ring& ring, int stage_bytes, int end) {
+                                          const Ring& ring, int stage_bytes, int stages,
+                                          bool is_over_blank) {
+  const int end = is_over_blank ? job.begin + 1 : job.end;
   int scale_at = lane_id() / 4 * kScalePitch + lane_id() % 4 / 2;
   keep(scale_at);
+  uint32_t place = job.begin % 2u * 2;  // of a unit's scales; the first of a sector is of an even one
+  int free_sector = job.begin + kScaleUnits - 1;  // after this unit
+  if (job.begin + 2 * kScaleUnits - 1 >= end) free_sector = end;
+  const uint32_t one = min(p.tokens, 1);
   char* stage = ring.begin;
   int x_at[S::kTiles];
 #pragma unroll
@@ -139,6 +146,8 @@ __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, cons
     x_at[tile] = x_offset<S>(job, tile);
     keep(x_at[tile]);
   }
+  const int ahead_end = end - stages;
+  if (!is_over_blank) wait_copies<0>();
 #pragma unroll 1
   for (int unit = job.begin; unit < end; ++unit) {
     wait_copies<S::kStages - 1>();
@@ -154,24 +163,28 @@ __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, cons
     if constexpr (S::kIsScaled) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const int at = static_cast<uint32_t>(unit) % (2 * kScaleUnits) * 2 + half * 8 * kScalePitch;
+        const int at = place % (2 * kScaleSector) + half * 8 * kScalePitch;
         const uint32_t scale = static_cast<uint8_t>(ring.end[scale_at + at]);
         weights.factor[half] = factor_of(scale);
         specials.largest_scale = max(specials.largest_scale, scale);
       }
+      place += 2;
     }
-    __syncwarp();  // all lanes have read; the stage is free
-    if (unit + S::kStages < end) {
-      loader.copy_weights(stage, unit + S::kStages);
-      loader.copy_x(stage, unit + S::kStages);
-    }
-    if (S::kIsScaled && static_cast<uint32_t>(unit) % kScaleUnits == kScaleUnits - 1) {
-      const int next = unit / kScaleUnits + 2;
-      if (next * kScaleUnits < end) copy_scales(p, job.first_output, ring.end, next);
+    if (unit < ahead_end || (S::kIsScaled && unit == free_sector)) {
+      __syncwarp();  // all lanes have read; the stage is free
+      if (unit < ahead_end) {
+        loader.copy_weights(stage, unit + stages);
+        loader.copy_x(stage, unit + stages);
+      }
+      if (S::kIsScaled && unit == free_sector) {
+        const int sector = (unit - job.begin) / kScaleUnits + 2;
+        copy_scales(p, job.first_output, job.begin, ring.end, sector);
+        free_sector += kScaleUnits;
+      }
     }
     commit_copies();
     multiply<S>(acc, weights, x);
-    if constexpr (S::kIsScaled) specials.look_at(weights);
+    if constexpr (S::kIsScaled) specials.look_at(weights, one);
     stage += stage_bytes;
     if (stage == ring.end) stage = ring.begin;
   }
@@ -181,13 +194,13 @@ __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, cons
 // over `blank`, a stage of nothing: its code then need not be fetched when x is there.
 template <typename S>
 __device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, const WarpJob& job,
-                                          const Ring& ring, const Ring& blank, int stage_bytes) {
+                                          const Ring& ring, const Ring& blank, int stage_bytes,
+                                          int stages) {
   const Loader<S> loader(p, job);
   if constexpr (S::kIsScaled) {
-    const int sector = job.begin / kScaleUnits;
 #pragma unroll 1
-    for (int i = sector; i < sector + 2 && i * kScaleUnits < job.end; ++i) {
-      copy_scales(p, job.first_output, ring.end, i);
+    for (int i = 0; i < 2 && i * kScaleUnits <= job.end - job.begin; ++i) {
+      copy_scales(p, job.first_output, job.begin, ring.end, i);
     }
   }
   char* stage = ring.begin;
@@ -203,18 +216,12 @@ __device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, c
     for (int i = 0; i < S::kTiles * 4; ++i) acc[i / 4][i % 4] = 0.0f;
     if (!is_over_blank) {
       wait_and_trigger();  // weights are on their way; x is a predecessor's
-      stage = ring.begin;
-#pragma unroll 1
-      for (int unit = job.begin; stage < ring.end && unit < job.end; ++unit, stage += stage_bytes) {
-        loader.copy_x(stage, unit);
-      }
+      loader.copy_first_x(ring.begin, stage_bytes, min(stages, job.end - job.begin));
       commit_copies();
-      wait_copies<0>();
     }
     // Not a choice between the two structs, which would then lie in local memory.
     const Ring from{is_over_blank ? blank.begin : ring.begin, is_over_blank ? blank.end : ring.end};
-    sum_units<S>(acc, specials, p, job, loader, from, stage_bytes,
-                 is_over_blank ? job.begin + 1 : job.end);
+    sum_units<S>(acc, specials, p, job, loader, from, stage_bytes, stages, is_over_blank);
     if (!is_over_blank) break;
   }
   if (S::kIsScaled && __any_sync(kAllLanes, specials.found())) {
@@ -233,6 +240,20 @@ __device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, c
   }
 }
 
+// Writes the sums of a warp: [token][output].
+template <typename S>
+__device__ __forceinline__ void store_sums(const Sums<S>& acc, float* own) {
+#pragma unroll
+  for (int tile = 0; tile < S::kTiles; ++tile) {
+    const int token = tile * kTokenTile + lane_id() % 4 * 2;
+    float* to = own + token * kTokenPitch + lane_id() / 4;
+    to[0] = acc[tile][0];
+    to[kTokenPitch] = acc[tile][1];
+    to[8] = acc[tile][2];
+    to[kTokenPitch + 8] = acc[tile][3];
+  }
+}
+
 // Grid: outputs / 16, tokens / kTokens. Block: a warp a slice. Shared memory: for each warp its ring,
 // where its sums lie afterwards; a stage of nothing.
 template <typename S, typename Y>
@@ -242,9 +263,10 @@ __device__ __forceinline__ void stream_linear(const LinearParams& p) {
   const int first_token = blockIdx.y * S::kTokens;
   const int tokens = min(p.tokens - first_token, S::kTokens);
   const int slice_units = static_cast<uint32_t>(p.slice) / kUnit;
-  const int begin = warp_id() * slice_units;
-  const WarpJob job{first_output, first_token, tokens, begin,
-                    min(begin + slice_units, units_with(p, 0))};
+  // Values that a loop would compute anew, were they not from another lane.
+  const int begin = __shfl_sync(kAllLanes, warp_id() * slice_units, 0);
+  const int end = __shfl_sync(kAllLanes, min(begin + slice_units, units_with(p, 0)), 0);
+  const WarpJob job{first_output, first_token, tokens, begin, end};
   const int stage_bytes = S::kWeightBytes + min(p.tokens, S::kTokens) * kXRowBytes;
   const int stages = min(slice_units, S::kStages);
   const int warp_bytes = stages * stage_bytes + S::kScaleBytes;
@@ -252,17 +274,9 @@ __device__ __forceinline__ void stream_linear(const LinearParams& p) {
   char* blank = shared + static_cast<int>(blockDim.x / kWarp) * warp_bytes;
   Sums<S> acc;
   sum_slice<S>(acc, p, job, {own, own + stages * stage_bytes}, {blank, blank + stage_bytes},
-               stage_bytes);
+               stage_bytes, stages);
   __syncwarp();  // all lanes are done with the ring
-#pragma unroll
-  for (int tile = 0; tile < S::kTiles; ++tile) {
-    const int token = tile * kTokenTile + lane_id() % 4 * 2;
-    float* to = reinterpret_cast<float*>(own) + token * kTokenPitch + lane_id() / 4;
-    to[0] = acc[tile][0];
-    to[kTokenPitch] = acc[tile][1];
-    to[8] = acc[tile][2];
-    to[kTokenPitch + 8] = acc[tile][3];
-  }
+  store_sums<S>(acc, reinterpret_cast<float*>(own));
   __syncthreads();
   // The slices in order; neighbouring threads have neighbouring outputs.
 #pragma unroll 1

@@ -64,7 +64,7 @@ export const stridedCases: readonly LinearCase[] = pairs.map((pair) =>
 /**
  * Where bf16 x on a GPU goes from one kernel to the next, in rows of several units a slice: the ring in
  * shared memory comes round, whole and half units at the end, scales that do and do not begin at words,
- * and slices with more scales than are kept.
+ * slices with more scales than are kept, and an odd number of slices and of units a slice.
  */
 export const streamCases: readonly LinearCase[] = pairs
   .filter(({ weight, x }) => weight !== 'f32' && x === 'bf16')
@@ -81,6 +81,10 @@ export const streamCases: readonly LinearCase[] = pairs
         [32, 6144, 21],
         [2, 20_480, 17],
         [3, 20_000, 16],
+        [1, 192, 9],
+        [2, 320, 24],
+        [4, 2112, 7],
+        [1, 18_528, 8],
       ] as const
     ).map(([tokens, columns, out], i) =>
       named({ ...pair, tokens, in: columns, out, y: i % 2 === 0 ? 'bf16' : 'f32' }),

@@ -46,9 +46,10 @@ __device__ __forceinline__ void e4m3x4_to_bf16_by(uint32_t codes, uint32_t facto
 }
 
 // Collects in bits 7, 15, 23 and 31 whether there was a NaN: adding 1 to a code turns its highest bit
-// over if the others are ones. What one NaN carries into the next code changes nothing.
-__device__ __forceinline__ void find_nan(uint32_t& found, uint32_t codes) {
-  found |= (codes + 0x01010101u) ^ codes;
+// over if the others are ones. What one NaN carries into the next code changes nothing. `one` is 1, but
+// the compiler must not know it: the sum is made where products are, as the other units are busy.
+__device__ __forceinline__ void find_nan(uint32_t& found, uint32_t codes, uint32_t one) {
+  found |= (codes * one + 0x01010101u) ^ codes;
 }
 constexpr uint32_t kNanBits = 0x80808080u;
 

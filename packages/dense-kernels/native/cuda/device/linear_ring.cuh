@@ -3,9 +3,9 @@
 // reads back the very weights that it asked for; x and scales pass between lanes.
 //
 //   stage    weights: [row g, g + 8][part][lane] 16 bytes; x: [token][8 chunks of 8 columns]
-//   scales   [16 rows] two sectors, the blocks of 16 units each, used in turn
+//   scales   [16 rows] two sectors, the blocks of 16 units each, used in turn; from an even unit on
 //
-// Chunks of x are swapped in odd rows, so that eight lanes, which read half of two rows, read all banks.
+// Chunks of x are swapped for odd tokens, so that eight lanes, which read half of two rows, read all banks.
 #ifndef DENSE_KERNELS_CUDA_LINEAR_RING_CUH
 #define DENSE_KERNELS_CUDA_LINEAR_RING_CUH
 
@@ -35,7 +35,7 @@ struct Stream {
   static constexpr int kUnitBytes = kUnit * kParts;                // of a row
   static constexpr int kWeightBytes = kRowTile * kUnitBytes;       // of a stage
   static constexpr int kScaleBytes = kIsScaled ? kRowTile * kScalePitch : 0;
-  static constexpr int kOtherRows = kIsScaled ? 1 : 4;  // which chunks odd rows of x swap
+  static constexpr int kOddTokens = kIsScaled ? 1 : 4;  // which chunks of x these swap
 };
 
 // What a warp works on.
@@ -64,14 +64,14 @@ __device__ __forceinline__ void copy4_async(void* to, const void* from) {
                : "memory");
 }
 
-// The scales of 16 units, zeros behind the row: lane i copies half of row i / 2. A function of its own,
-// because a warp seldom comes to a third sector.
-__device__ __noinline__ void copy_scales(const LinearParams& p, int first_output, char* sectors,
-                                         int sector) {
+// The scales of 16 units from an even one, `begin` or the one before it, on, zeros behind the row: lane
+// i copies half of row i / 2. A function of its own, because a warp seldom comes to a third sector.
+__device__ __noinline__ void copy_scales(const LinearParams& p, int first_output, int begin,
+                                         char* sectors, int sector) {
   const int blocks = p.in / 32;
   const int half = lane_id() % 2 * (kScaleSector / 2);
   const int row = min(first_output + lane_id() / 2, p.out - 1);
-  const int left = blocks - sector * kScaleSector - half;
+  const int left = blocks - begin / 2 * 4 - sector * kScaleSector - half;
   const uint8_t* from = static_cast<const uint8_t*>(p.scales) + (int64_t{row} + 1) * blocks - left;
   char* to = sectors + lane_id() / 2 * kScalePitch + sector % 2 * kScaleSector + half;
   if (blocks % 4 == 0 && is_aligned(p.scales, 4)) {
@@ -106,20 +106,22 @@ __device__ __forceinline__ void keep(T& value) {
 
 template <typename S>
 struct Loader {
-  const LinearParams& p;
   const WarpJob& job;
   int64_t below;                // bytes from row g to row g + 8
   const char* weight;           // the lane's in unit 0
   const char* x;                // the lane's in unit 0
-  int64_t four_tokens;          // bytes
+  int x_ahead;                  // the lane's unit of those that copy_first_x copies at once
+  int x_step;                   // how many these are
+  int64_t four_tokens;          // bytes of x
   int weight_units[S::kParts];  // behind these the lane's columns are zeros
   int x_units;
+  int x_left;                   // tokens from the lane's on, 0 if another lane has it
   int weights_to;               // in a stage
   int x_to;
   uint64_t policy;
 
-  __device__ __forceinline__ Loader(const LinearParams& a_p, const WarpJob& a_job)
-      : p(a_p), job(a_job), policy(read_once()) {
+  __device__ __forceinline__ Loader(const LinearParams& p, const WarpJob& a_job)
+      : job(a_job), policy(read_once()) {
     const int g = lane_id() / 4;
     const int q = lane_id() % 4;
     const int64_t row_bytes = int64_t{p.in} * S::kParts;
@@ -128,19 +130,24 @@ struct Loader {
 #pragma unroll
     for (int part = 0; part < S::kParts; ++part) {
       weight_units[part] = units_with(p, 16 / S::kParts * q + 32 * part);
+      keep(weight_units[part]);
     }
     weights_to = lane_id() * 16;
-    const int token = lane_id() / 8;
     const int chunk = lane_id() % 8;
+    x_step = job.tokens <= 2 ? 4 / job.tokens : 1;
+    x_ahead = job.tokens <= 2 ? lane_id() / 8 / job.tokens : 0;
+    const int token = lane_id() / 8 - x_ahead * job.tokens;
     x = static_cast<const char*>(p.x) + ((job.first_token + token) * p.x_stride + 8 * chunk) * 2;
     four_tokens = p.x_stride * 8;
     x_units = units_with(p, 8 * chunk);
-    x_to = S::kWeightBytes + token * kXRowBytes + (chunk ^ token % 2 * S::kOtherRows) * 16;
+    x_left = x_ahead > 0 ? 0 : job.tokens - token;
+    x_to = S::kWeightBytes + token * kXRowBytes + (chunk ^ token % 2 * S::kOddTokens) * 16;
     keep(weight);
     keep(x);
     keep(weights_to);
     keep(x_to);
     keep(x_units);
+    keep(x_left);
   }
 
   __device__ __forceinline__ void copy_weights(char* stage, int unit) const {
@@ -159,11 +166,33 @@ struct Loader {
     }
   }
 
+  // The x of the first `units` stages. Several units at once if few tokens leave lanes over: all that
+  // follows waits for this.
+  __device__ __forceinline__ void copy_first_x(char* stage, int stage_bytes, int units) const {
+    const char* from = x + int64_t{job.begin + x_ahead} * kXRowBytes;
+    char* to = stage + x_ahead * stage_bytes + x_to;
+    const int exist = x_units - job.begin;
+#pragma unroll 1
+    for (int unit = x_ahead; unit < units; unit += x_step) {
+#pragma unroll
+      for (int i = 0; i < S::kTokens / 4; ++i) {
+        if (4 * i >= x_left && (i > 0 || x_ahead == 0)) continue;
+        if (unit < exist) {
+          copy16_async(to + 4 * i * kXRowBytes, from + i * four_tokens);
+        } else {
+          store16(to + 4 * i * kXRowBytes, uint4{});
+        }
+      }
+      from += x_step * kXRowBytes;
+      to += x_step * stage_bytes;
+    }
+  }
+
   __device__ __forceinline__ void copy_x(char* stage, int unit) const {
     const char* from = x + int64_t{unit} * kXRowBytes;
 #pragma unroll
     for (int i = 0; i < S::kTokens / 4; ++i) {
-      if (lane_id() / 8 + 4 * i >= job.tokens) continue;
+      if (4 * i >= x_left) continue;
       char* to = stage + x_to + 4 * i * kXRowBytes;
       if (unit < x_units) {
         copy16_async(to, from + i * four_tokens);
