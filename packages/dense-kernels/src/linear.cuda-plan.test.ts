@@ -23,14 +23,48 @@ test('streams weights for few tokens, a warp a slice', () => {
     workspaceBytes: 0,
   });
   // Eight warps, unless four bring all blocks on at once.
-  expect(planCudaLinear({ ...dense, out: 1536 }, limits).config.block).toEqual([256]);
-  expect(planCudaLinear({ ...dense, out: 2560 }, limits).config.block).toEqual([256]);
+  const five = { ...dense, tokens: 5 };
+  expect(planCudaLinear({ ...five, out: 1536 }, limits).config.block).toEqual([256]);
+  expect(planCudaLinear({ ...five, out: 2560 }, limits).config.block).toEqual([256]);
   expect(planCudaLinear({ ...dense, out: 50_016 }, limits).config.block).toEqual([256]);
+});
+
+test('spreads the outputs of one or two tokens evenly, one block a multiprocessor', () => {
+  const planOf = (out: number, columns: number, tokens = 1) => {
+    const { kernel, config, slice } = planCudaLinear(
+      { ...dense, out, in: columns, tokens },
+      limits,
+    );
+    return [kernel.slice('linear_mxfp8_bf16_bf16'.length), config.grid, config.block, slice];
+  };
+  // 20 outputs a block in eight slices, 4 outputs for two warps.
+  expect(planOf(2560, 6144)).toEqual(['_spread', [128, 1], [320], 768]);
+  expect(planOf(1536, 6144, 2)).toEqual(['_spread', [128, 1], [192], 768]);
+  // 48 outputs a block in four slices, 4 outputs a warp.
+  expect(planOf(6144, 2048)).toEqual(['_spread', [128, 1], [384], 512]);
+  expect(planOf(6144, 768, 2)).toEqual(['_spread', [128, 1], [384], 192]);
+  expect(planOf(6144, 768, 3)[0]).toBe('_stream');
+  expect(planOf(1, 32)).toEqual(['_spread', [1, 1], [32], 64]);
+  expect(planOf(529, 320)).toEqual(['_spread', [67, 1], [128], 64]);
+  // The longest slices, and longer ones; the most outputs, and one more.
+  expect(planOf(528, 7680)).toEqual(['_spread', [132, 1], [64], 960]);
+  expect(planOf(528, 7712)[0]).toBe('_stream');
+  expect(planOf(4224, 512)).toEqual(['_spread', [132, 1], [512], 64]);
+  expect(planOf(8448, 512)).toEqual(['_spread', [132, 1], [512], 128]);
+  expect(planOf(8449, 512)[0]).toBe('_stream');
+  const { config } = planCudaLinear({ ...dense, out: 2560, tokens: 2 }, limits);
+  const ofWarp = 12 * 1024 + 4 * (4 * 24 + 4);
+  expect(config.sharedBytes).toBe(2 * (6144 * 2 + 16) + 10 * ofWarp + 1040);
+  const device = { ...limits, sharedBytesPerBlockOptIn: 101_376 };
+  expect(planCudaLinear({ ...dense, out: 2560 }, device).kernel).toContain('_stream');
+  expect(planCudaLinear({ ...dense, out: 2560, weight: 'bf16' }, limits).kernel).toContain(
+    '_stream',
+  );
 });
 
 test('has a stream kernel for 4, 8 and 16 tokens a block, with a ring that fits the device', () => {
   const device = { ...limits, sharedBytesPerBlockOptIn: 101_376 };
-  const shape = { ...dense, out: 1536 };
+  const shape = { ...dense, in: 7712, out: 1536 }; // slices too long to spread
   const planOf = (tokens: number, weight: 'bf16' | 'mxfp8', of = limits) => {
     const { kernel, config } = planCudaLinear({ ...shape, tokens, weight }, of);
     return [kernel, config.grid, config.sharedBytes];
@@ -46,9 +80,9 @@ test('has a stream kernel for 4, 8 and 16 tokens a block, with a ring that fits 
   expect(planOf(16, 'mxfp8', device)).toEqual(small);
   expect(planOf(4, 'mxfp8', device)).toEqual(['linear_mxfp8_bf16_bf16_stream_8', [96, 1], 72_768]);
   // A slice that is shorter than the ring.
-  const short = planCudaLinear({ ...dense, in: 768, tokens: 1 }, limits);
+  const short = planCudaLinear({ ...dense, in: 768, tokens: 5 }, limits);
   expect(short.slice).toBe(192);
-  expect(short.config.sharedBytes).toBe(4 * (3 * 1152 + 1088) + 1152 + 1088);
+  expect(short.config.sharedBytes).toBe(4 * (3 * 1664 + 1088) + 1664 + 1088);
 });
 
 test('shares weights in tiles among many tokens, wide ones where they fill the device', () => {

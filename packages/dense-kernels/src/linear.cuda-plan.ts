@@ -17,7 +17,14 @@ export function planCudaLinear(shape: LinearShape, limits: DeviceLimits): Linear
 
 interface VariantPlan {
   /** What follows the data types in the kernel's name. */
-  readonly variant: '' | '_few' | '_more' | '_tile' | '_wide' | StreamVariant['variant'];
+  readonly variant:
+    | ''
+    | '_few'
+    | '_more'
+    | '_tile'
+    | '_wide'
+    | '_spread'
+    | StreamVariant['variant'];
   readonly config: LaunchConfig;
   readonly slice: number;
 }
@@ -79,6 +86,19 @@ const streams = [
   { variant: '_stream_16', tokens: 16, stages: { bf16: 3, mxfp8: 4 } },
 ] as const satisfies readonly StreamVariant[];
 
+/** As in linear_spread.cu; units of a slice, warps of a block, bytes of a unit and behind rows. */
+const spread = {
+  outputs: 4,
+  slices: 4,
+  tokens: 2,
+  mostUnits: 15,
+  mostWarps: 16,
+  unitBytes: rowTile * unit,
+  xPadding: 16,
+  scalePadding: 4,
+  blankBytes: rowTile * unit + 16,
+};
+
 /** The weight's shape decides the slices; few tokens stream the weights, many share them in tiles. */
 function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan {
   const { tokens, in: columns, out, isAligned } = shape;
@@ -92,6 +112,8 @@ function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan 
       slice,
     };
   }
+  const spreadPlan = planSpread(shape, slice, slices, limits);
+  if (spreadPlan !== undefined) return spreadPlan;
   const tiles = blocksOf(shape, tile);
   const isSmall = tiles < limits.processors / 2;
   if (tokens <= streamedTokens || (isSmall && tokens <= 4 * streamedTokens)) {
@@ -108,6 +130,40 @@ function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan 
       grid: [Math.ceil(out / rows), Math.ceil(tokens / tokensOf)],
       block: [256],
       sharedBytes: sharedBytes(shape, isWide ? wide : tile),
+    },
+    slice,
+  };
+}
+
+/**
+ * One block a multiprocessor, all with the same number of outputs, whose MXFP8 weights are all on their way
+ * at once; undefined where they do not fit, or where a slice is too long.
+ */
+function planSpread(
+  { tokens, out, weight }: LinearShape,
+  slice: number,
+  slices: number,
+  { processors, sharedBytesPerBlockOptIn }: DeviceLimits,
+): VariantPlan | undefined {
+  const units = slice / unit;
+  const warpsOfGroup = Math.ceil(slices / spread.slices);
+  const groups = Math.ceil(Math.ceil(out / spread.outputs) / processors);
+  const warps = groups * warpsOfGroup;
+  const xBytes = warpsOfGroup * spread.slices * slice * 2 + spread.xPadding;
+  const scaleBytes = spread.outputs * (spread.slices * units * 2 + spread.scalePadding);
+  const warpBytes = scaleBytes + units * spread.unitBytes;
+  const sharedBytes = tokens * xBytes + warps * warpBytes + spread.blankBytes;
+  const fits =
+    units <= spread.mostUnits &&
+    warps <= spread.mostWarps &&
+    sharedBytes <= sharedBytesPerBlockOptIn;
+  if (weight !== 'mxfp8' || tokens > spread.tokens || !fits) return undefined;
+  return {
+    variant: '_spread',
+    config: {
+      grid: [Math.ceil(out / (groups * spread.outputs)), 1],
+      block: [warps * warp],
+      sharedBytes,
     },
     slice,
   };

@@ -16,6 +16,7 @@ import {
   makeLinearData,
   routerCases,
   specialCases,
+  spreadCases,
   streamCases,
   stridedCases,
 } from './cases/linear.js';
@@ -52,7 +53,14 @@ function usedColumns(testCase: LinearCase, x: Float32Array, first: number): Floa
 
 describeEachBackend(
   'linear agrees with float64',
-  [...linearCases, ...stridedCases, ...specialCases, ...streamCases, ...routerCases],
+  [
+    ...linearCases,
+    ...stridedCases,
+    ...specialCases,
+    ...streamCases,
+    ...spreadCases,
+    ...routerCases,
+  ],
   async ({ stream, runtime }, testCase) => {
     await loadDenseKernels(runtime);
     const data = makeLinearData(testCase, freshSeed);
@@ -73,9 +81,14 @@ describeEachBackend(
 
 describeEachBackend(
   'a row does not depend on its batch',
-  [...linearCases, ...specialCases, ...batchCases, ...streamCases, ...routerCases].filter(
-    ({ tokens, out }) => tokens > 1 && out > 8,
-  ),
+  [
+    ...linearCases,
+    ...specialCases,
+    ...batchCases,
+    ...streamCases,
+    ...spreadCases,
+    ...routerCases,
+  ].filter(({ tokens, out }) => tokens > 1 && out > 8),
   async ({ stream, runtime }, testCase) => {
     await loadDenseKernels(runtime);
     const { x, weight, y } = place(stream, testCase, makeLinearData(testCase, freshSeed + 1));

@@ -39,24 +39,6 @@ struct UnitWeights {
   }
 };
 
-// What the plain conversion gets wrong: NaN codes and scales above 134.
-struct Specials {
-  uint32_t nan_bits = 0;
-  uint32_t largest_scale = 0;
-
-  template <typename S>
-  __device__ __forceinline__ void look_at(const UnitWeights<S>& weights, uint32_t one) {
-#pragma unroll
-    for (int i = 0; i < 2 * kSteps; ++i) {
-      find_nan(nan_bits, word_of(weights.row[i / kSteps][0], i % kSteps), one);
-    }
-  }
-
-  __device__ __forceinline__ bool found() const {
-    return (nan_bits & kNanBits) != 0 || e4m3x4_is_special(0, largest_scale);
-  }
-};
-
 // The slice again, for weights of any kind and 8 tokens, from memory.
 template <typename Weight>
 __device__ __noinline__ float4 sum_special(const LinearParams& p, const WarpJob& job, int tile) {
@@ -166,7 +148,7 @@ __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, cons
         const int at = place % (2 * kScaleSector) + half * 8 * kScalePitch;
         const uint32_t scale = static_cast<uint8_t>(ring.end[scale_at + at]);
         weights.factor[half] = factor_of(scale);
-        specials.largest_scale = max(specials.largest_scale, scale);
+        specials.look_at_scale(scale);
       }
       place += 2;
     }
@@ -184,7 +166,10 @@ __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, cons
     }
     commit_copies();
     multiply<S>(acc, weights, x);
-    if constexpr (S::kIsScaled) specials.look_at(weights, one);
+    if constexpr (S::kIsScaled) {
+      specials.look_at(weights.row[0][0], one);
+      specials.look_at(weights.row[1][0], one);
+    }
     stage += stage_bytes;
     if (stage == ring.end) stage = ring.begin;
   }

@@ -57,9 +57,10 @@ export const linearCases: readonly LinearCase[] = pairs.flatMap((pair) =>
 );
 
 /** x as a slice of columns of a wider buffer. */
-export const stridedCases: readonly LinearCase[] = pairs.map((pair) =>
+export const stridedCases: readonly LinearCase[] = pairs.flatMap((pair) => [
   named({ ...pair, tokens: 5, in: 96, out: 18, y: 'bf16', xColumns: 300 }),
-);
+  named({ ...pair, tokens: 2, in: 1088, out: 18, y: 'bf16', xColumns: 1104 }),
+]);
 
 /**
  * Where bf16 x on a GPU goes from one kernel to the next, in rows of several units a slice: the ring in
@@ -91,6 +92,36 @@ export const streamCases: readonly LinearCase[] = pairs
     ),
   );
 
+/**
+ * Outputs that a GPU spreads evenly: one to eight slices, a short last one, the longest that it takes, scales
+ * that do and do not begin at words, one output and no multiple of 4, blocks of several times 4 outputs.
+ */
+export const spreadCases: readonly LinearCase[] = (
+  [
+    [1, 64, 6],
+    [2, 192, 1],
+    [2, 256, 1099],
+    [2, 288, 533],
+    [1, 320, 1061],
+    [2, 480, 50],
+    [2, 2048, 130],
+    [2, 5984, 21],
+    [1, 7584, 10],
+    [2, 7680, 7],
+    [2, 7712, 9],
+    [3, 1056, 13],
+  ] as const
+).map(([tokens, columns, out], i) =>
+  named({
+    tokens,
+    in: columns,
+    out,
+    weight: 'mxfp8',
+    x: 'bf16',
+    y: i % 2 === 0 ? 'bf16' : 'f32',
+  }),
+);
+
 /** A router's rows: f32 weights, tokens of which a thread of a GPU has four and a block eight. */
 export const routerCases: readonly LinearCase[] = pairs
   .filter(({ weight }) => weight === 'f32')
@@ -116,7 +147,7 @@ export const specialCases: readonly LinearCase[] = pairs
     ...[1, 5, 40].map((tokens) =>
       named({ ...pair, tokens, in: 160, out: 37, y: 'f32', hasSpecialBlocks: true }),
     ),
-    ...[3, 8, 13].map((tokens) =>
+    ...[2, 3, 8, 13].map((tokens) =>
       named({ ...pair, tokens, in: 2112, out: 37, y: 'f32', hasSpecialBlocks: true }),
     ),
   ]);

@@ -53,6 +53,25 @@ __device__ __forceinline__ void find_nan(uint32_t& found, uint32_t codes, uint32
 }
 constexpr uint32_t kNanBits = 0x80808080u;
 
+// What the plain conversion gets wrong: NaN codes and scales above 134.
+struct Specials {
+  uint32_t nan_bits = 0;
+  uint32_t largest_scale = 0;
+
+  __device__ __forceinline__ void look_at(const uint4& codes, uint32_t one) {
+#pragma unroll
+    for (int i = 0; i < kSteps; ++i) find_nan(nan_bits, word_of(codes, i), one);
+  }
+
+  __device__ __forceinline__ void look_at_scale(uint32_t scale) {
+    largest_scale = max(largest_scale, scale);
+  }
+
+  __device__ __forceinline__ bool found() const {
+    return (nan_bits & kNanBits) != 0 || e4m3x4_is_special(0, largest_scale);
+  }
+};
+
 // A lane's part of one unit of a weight row.
 template <typename Weight>
 struct RowUnit;

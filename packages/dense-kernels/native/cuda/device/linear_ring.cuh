@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "dense_kernels/cuda/reduce.cuh"
+#include "linear_copies.cuh"
 #include "linear_mma.cuh"
 
 namespace dense_kernels::cuda {
@@ -51,19 +52,6 @@ struct WarpJob {
   }
 };
 
-// As copy16_async, for weights, which a step reads once; brings the other half of its 128 bytes too.
-__device__ __forceinline__ void copy16_once(void* to, const void* from, uint64_t policy) {
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;"
-               :
-               : "r"(shared_address(to)), "l"(from), "l"(policy)
-               : "memory");
-}
-
-__device__ __forceinline__ void copy4_async(void* to, const void* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(shared_address(to)), "l"(from)
-               : "memory");
-}
-
 // The scales of 16 units from an even one, `begin` or the one before it, on, zeros behind the row: lane
 // i copies half of row i / 2. A function of its own, because a warp seldom comes to a third sector.
 __device__ __noinline__ void copy_scales(const LinearParams& p, int first_output, int begin,
@@ -86,21 +74,6 @@ __device__ __noinline__ void copy_scales(const LinearParams& p, int first_output
   } else {
 #pragma unroll 4
     for (int i = 0; i < kScaleSector / 2; ++i) to[i] = i < left ? static_cast<char>(from[i]) : 0;
-  }
-}
-
-// Units of which column `first` exists; unsigned, because then the division is a shift.
-__device__ __forceinline__ int units_with(const LinearParams& p, int first) {
-  return static_cast<uint32_t>(p.in - first + kUnit - 1) / kUnit;
-}
-
-// Makes the compiler keep a lane's value instead of computing it anew in each turn of a loop.
-template <typename T>
-__device__ __forceinline__ void keep(T& value) {
-  if constexpr (sizeof(T) == 8) {
-    asm volatile("" : "+l"(value));
-  } else {
-    asm volatile("" : "+r"(value));
   }
 }
 

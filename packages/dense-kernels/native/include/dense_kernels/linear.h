@@ -34,6 +34,8 @@
 /* kernel linear_mxfp8_bf16_bf16_stream LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
 /* kernel linear_mxfp8_bf16_bf16_stream_8 LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
 /* kernel linear_mxfp8_bf16_bf16_stream_16 LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
+/* kernel linear_mxfp8_bf16_f32_spread LinearParams block=512 pdl=waits,triggers cpu=linear_mxfp8_bf16_f32 */
+/* kernel linear_mxfp8_bf16_bf16_spread LinearParams block=512 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
 /* kernel linear_bf16_bf16_f32_tile LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */
 /* kernel linear_bf16_bf16_bf16_tile LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_bf16 */
 /* kernel linear_mxfp8_bf16_f32_tile LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_f32 */
