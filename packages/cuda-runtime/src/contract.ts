@@ -306,6 +306,8 @@ export interface Graph extends Disposable {
   toDot(options?: DotOptions): string;
   /** A self-contained picture: one coloured column a stream, time downwards. */
   toSvg(): string;
+  /** By the driver, of an executable made for this. @throws ArgumentError on the CPU */
+  driverDot(): Promise<string>;
   /** Ends this object; executables made from it go on. */
   dispose(): void;
 }
@@ -318,7 +320,6 @@ export interface InstantiateOptions extends ExecOptions {
 
 /** A graph that can be launched. Launches of one executable run one after the other. */
 export interface GraphExec extends Disposable {
-  /** How often it was launched. */
   readonly launches: number;
   /** Starts all nodes as one operation of `stream` (default: the current stream). */
   launch(stream?: Stream): this;

@@ -11,6 +11,7 @@ import type {
   Memory,
   Tensor,
 } from '../contract.js';
+import { ArgumentError } from '../errors/argument-error.js';
 import { notTheObject } from '../errors/not-the-object.js';
 import type { LaunchConfig } from '../launch/launch-config.js';
 import type { NativeCallback } from '../launch/native-callback.js';
@@ -291,6 +292,23 @@ export class NativeGraph implements Graph {
 
   toSvg(): string {
     return graphToSvg(this.toJSON());
+  }
+
+  async driverDot(): Promise<string> {
+    const api = 'graph.driverDot';
+    this.use(api);
+    if (this.device.runtime.backend === 'cpu') {
+      const detail = 'the cpu backend has no driver that could draw the graph';
+      const hint = 'Use `graph.toDot()`, which is the same on every backend';
+      throw new ArgumentError({ api, detail, hint });
+    }
+    // The driver knows executables only: graphs are ours until then.
+    const exec = await this.instantiate();
+    try {
+      return await exec.driverDot();
+    } finally {
+      exec.dispose();
+    }
   }
 
   dispose(): void {

@@ -58,6 +58,17 @@ const rows: readonly GraphRow[] = [
       }
       exec.dispose();
       await expect(exec.driverDot()).rejects.toMatchObject({ code: 'CRT_DISPOSED' });
+      const before = scene.runtime.stats().live;
+      if (scene.runtime.backend === 'cpu') {
+        await expect(graph.driverDot()).rejects.toThrow(
+          /graph.driverDot: the cpu backend has no driver.*`graph.toDot\(\)`/,
+        );
+      } else {
+        expect(await graph.driverDot()).toContain('test_empty');
+      }
+      expect(scene.runtime.stats().live).toEqual(before);
+      graph.dispose();
+      await expect(graph.driverDot()).rejects.toMatchObject({ code: 'CRT_DISPOSED' });
     },
   },
   {

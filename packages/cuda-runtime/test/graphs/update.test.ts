@@ -12,7 +12,8 @@ function update(scene: GraphScene, build: (graph: Graph, second: boolean) => voi
   });
   const [before, after] = graphs as [Graph, Graph];
   const exec = before.instantiateSync();
-  const { ok, result, node, fromNode, detail } = exec.update(after);
+  const { ok, code, result, node, fromNode, detail } = exec.update(after);
+  expect(code).toBe(ok ? undefined : 'CRT_GRAPH_UPDATE');
   return { exec, detail, report: [ok, result, node?.id, fromNode?.id] };
 }
 

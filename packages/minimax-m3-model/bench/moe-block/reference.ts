@@ -148,7 +148,7 @@ export class BlockReference {
     const like = filled[stored.dtype as keyof typeof filled];
     const tensor = this.#stream.tensor(stored.shape, like, 'bench.reference');
     await this.#source.fill(stored, tensor, this.#stream);
-    const raw = Tensor.of(tensor.buffer, stored.shape, dtype, { byteOffset: tensor.byteOffset });
+    const raw = Tensor.of(tensor.borrow(), stored.shape, dtype);
     const values = (await download(this.#stream, raw)) as Uint8Array | Float32Array;
     tensor.dispose();
     return values;

@@ -4,6 +4,8 @@ import type { GraphNode } from '../graph-node.js';
 /** What came of `exec.update`. */
 export interface UpdateReport {
   readonly ok: boolean;
+  /** Of a refusal, which throws nothing: as the `code` of an error. */
+  readonly code?: 'CRT_GRAPH_UPDATE';
   /** CUDA's number: 0 success, 2 topology, 3 kind, 5 parameters changed, 6 not supported. */
   readonly result: number;
   /** The node of the new graph that differs, where it is one. */
@@ -22,6 +24,7 @@ export function updateReport(native: NativeUpdate, nodes: readonly GraphNode[]):
   const what = node ? `node ${node.id} (${node.label}) ` : '';
   return {
     ok,
+    ...(ok ? {} : { code: 'CRT_GRAPH_UPDATE' as const }),
     result: native.result,
     ...(node ? { node } : {}),
     ...(fromNode ? { fromNode } : {}),
