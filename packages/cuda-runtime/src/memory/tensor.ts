@@ -130,7 +130,7 @@ export class TensorView implements contract.Tensor {
     this.spanBytes = this.isContiguous ? this.bytes : spanOf(this);
     this.memory = memory;
     this.share = share;
-    if (share !== 'borrowed') memory?.open(share === 'made' ? undefined : this);
+    if (isCounted(share, memory)) memory.open(share === 'made' ? undefined : this);
   }
 
   get device(): contract.Device {
@@ -224,7 +224,7 @@ export class TensorView implements contract.Tensor {
     if (share === 'made') this.buffer.dispose();
     this.memory = undefined;
     noteDisposal(this, nameOf(this));
-    if (share !== 'borrowed') memory?.close(share === 'made' ? undefined : this);
+    if (isCounted(share, memory)) memory.close(share === 'made' ? undefined : this);
   }
 
   [Symbol.dispose](): void {
@@ -338,6 +338,11 @@ function baseOf(api: string, memory: contract.DeviceBuffer | contract.Tensor): B
   // Whatever has a size, such as a test's; nothing can be submitted with it.
   const buffer = memory as contract.DeviceBuffer;
   return { buffer, start: 0, bytes: memory.bytes, what, memory: null, share: 'shared' };
+}
+
+// Memory that a graph allocates is freed by its buffer's dispose, whatever tensors there are.
+function isCounted(share: Share, memory: SharedMemory | null): memory is SharedMemory {
+  return share !== 'borrowed' && memory !== null && !memory.isLent;
 }
 
 /** The record of a buffer; null if it is none of this package. @throws DisposedError */

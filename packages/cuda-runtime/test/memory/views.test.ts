@@ -253,6 +253,26 @@ onEachBackend((backend) => {
       await s.synchronize();
     });
 
+    test('are what is left of a tensor of a graph when its buffer is disposed, which is the free', async () => {
+      const before = buffers();
+      let kept: Tensor | undefined;
+      const graph = t.device.capture(
+        (stream) => {
+          kept = Tensor.allocate(t.device, [8], 'i32', { stream, graphOwned: true });
+          stream.fill(kept.view([2, 4]), 1);
+        },
+        { stream: s },
+      );
+      const exec = graph.instantiateSync();
+      exec.launch(s);
+      expect(() => exec.launch(s)).toThrow(/was not freed/);
+      kept?.buffer.dispose();
+      expect(kept?.isDisposed).toBe(true);
+      exec.launch(s);
+      for (const object of [kept, exec, graph]) object?.dispose();
+      await settlesAt(before);
+    });
+
     test('are what scratch memory is: views that a body forgets keep nothing', async () => {
       const before = buffers();
       withScratch(s, (scratch) => {
