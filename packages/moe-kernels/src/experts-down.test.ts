@@ -10,6 +10,7 @@ async function run({
   w2 = [4, 64, 96] as readonly number[],
   weights = 'e4m3' as DType,
   scales = [4, 64, 3] as readonly number[],
+  settled = {} as { readonly isSettled?: boolean },
 } = {}) {
   const { stream, launches, tensor } = await fakeStream();
   const permutation = {
@@ -19,10 +20,18 @@ async function run({
   };
   const weight = { data: tensor(w2, weights), scales: tensor(scales, 'e8m0') };
   const input = { y: tensor(y, 'f32'), w2: weight, permutation };
-  return { h2: expertsDown(input, { stream }), launches };
+  return { h2: expertsDown(input, { stream, ...settled }), launches };
 }
 
 describe('expertsDown', () => {
+  it('reads its maps early only where it is told that they are settled', async () => {
+    const settledOf = async (settled: object) =>
+      (await run({ settled })).launches[0]?.params['settled'];
+    expect(await settledOf({})).toBe(0);
+    expect(await settledOf({ isSettled: false })).toBe(0);
+    expect(await settledOf({ isSettled: true })).toBe(1);
+  });
+
   it('launches once over the local experts', async () => {
     const { h2, launches } = await run();
     expect([h2.shape, h2.dtype]).toEqual([[6, 64], 'f32']);

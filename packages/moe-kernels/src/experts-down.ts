@@ -16,6 +16,16 @@ export interface ExpertsDownInput {
   readonly permutation: Permutation;
 }
 
+/** Where and how the operation runs. */
+export interface ExpertsDownOptions extends ExpertsOptions {
+  /**
+   * Whether the permutation is complete before the kernels in front of this one begin, as it is behind
+   * `expertsGateUp` with the same one: a programmatic launch then reads it, and asks for weights, before it
+   * waits. Default false.
+   */
+  readonly isSettled?: boolean;
+}
+
 const operation = 'expertsDown';
 
 /**
@@ -26,8 +36,8 @@ const operation = 'expertsDown';
  * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, NotLoadedError
  * @see docs/experts-down.md
  */
-export function expertsDown(input: ExpertsDownInput, options: ExpertsOptions): Tensor {
-  const { stream, allocator = stream } = options;
+export function expertsDown(input: ExpertsDownInput, options: ExpertsDownOptions): Tensor {
+  const { stream, allocator = stream, isSettled = false } = options;
   const shape = checkInput(input, stream);
   const slots = input.y.shape[0] ?? 0;
   const h2 = allocator.tensor([slots, shape.hidden], shape.activations, 'experts.h2');
@@ -46,6 +56,7 @@ export function expertsDown(input: ExpertsDownInput, options: ExpertsOptions): T
       experts: shape.localExperts,
       hidden: shape.hidden,
       intermediate: shape.intermediate,
+      settled: isSettled ? 1 : 0,
     });
   });
   return h2;

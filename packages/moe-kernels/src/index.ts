@@ -11,7 +11,7 @@ export {
   NotLoadedError,
   ShapeError,
 } from './errors/index.js';
-export { type ExpertsDownInput, expertsDown } from './experts-down.js';
+export { type ExpertsDownInput, type ExpertsDownOptions, expertsDown } from './experts-down.js';
 export { type ExpertsGateUpInput, type ExpertsOptions, expertsGateUp } from './experts-gate-up.js';
 export { type FinalizeInput, type FinalizeOptions, finalize } from './finalize.js';
 export type { KernelPlan } from './kernel-plan.js';

@@ -39,7 +39,8 @@ describe('RoutedExperts', () => {
       'experts_down_mxfp8_bf16',
       'finalize_bf16',
     ]);
-    // Two kernels lie between the maps and the sum.
+    // Two kernels lie between the maps and the sum, one between them and the down projection.
+    expect(launches[2]?.params['settled']).toBe(1);
     expect(launches[3]?.params['settled']).toBe(1);
   });
 

@@ -197,7 +197,9 @@ export class RoutedExperts implements Disposable {
     const { w13, w2 } = this.#weights;
     const onSecond = isPermuted ? onFirst : common;
     const y = expertsGateUp({ hidden, w13, permutation }, this.#swiglu, onSecond);
-    const expertOut = expertsDown({ y, w2, permutation }, common);
+    // Gate and up, with the same maps, lies between.
+    const down = { ...common, isSettled: true };
+    const expertOut = expertsDown({ y, w2, permutation }, down);
     return { expertOut, slots: permutation.slots, weights: topk.weights };
   }
 

@@ -29,6 +29,8 @@ struct GateUp {
 
   const ExpertsGateUpParams& p;
 
+  // Whether the offsets are older than the kernels that still run. The kernel before makes them.
+  __device__ __forceinline__ bool is_settled() const { return false; }
   __device__ __forceinline__ int32_t columns() const { return p.hidden; }
   __device__ __forceinline__ int32_t outputs() const { return p.intermediate; }
   __device__ __forceinline__ int64_t weight_rows() const { return 2 * int64_t{p.intermediate}; }
@@ -61,6 +63,7 @@ struct Down {
 
   const ExpertsDownParams& p;
 
+  __device__ __forceinline__ bool is_settled() const { return p.settled != 0; }
   __device__ __forceinline__ int32_t columns() const { return p.intermediate; }
   __device__ __forceinline__ int32_t outputs() const { return p.hidden; }
   __device__ __forceinline__ int64_t weight_rows() const { return p.hidden; }

@@ -224,7 +224,8 @@ struct StreamWarp {
   }
 };
 
-// Dynamic shared memory: StreamShared, then ActiveExpert [experts + 1].
+// Weights are asked for as soon as it is known of which experts: where the maps are settled, before the
+// wait. Dynamic shared memory: StreamShared, then ActiveExpert [experts + 1].
 template <typename W, bool kShares, typename Problem>
 __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory) {
   auto& shared = *reinterpret_cast<StreamShared<W, kShares>*>(memory);
@@ -238,8 +239,8 @@ __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory
   const int32_t slices = (problem.columns() + W::kSlice - 1) / W::kSlice;
   const WarpColumns columns = columns_of_warp<W>(problem.columns(), kShares ? warp : 0,
                                                  kShares ? kStreamWarps : 1);
-  dense_kernels::cuda::wait_for_predecessors();
-  dense_kernels::cuda::launch_dependents();
+  const bool is_settled = problem.is_settled();
+  if (!is_settled) dense_kernels::cuda::wait_and_trigger();
   if (warp == 0) {
     const int32_t actives = list_active_experts<kStreamTokens<kShares>>(
         static_cast<const int32_t*>(problem.p.offsets), problem.p.experts, problem.p.slots, active);
@@ -249,6 +250,7 @@ __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory
   const UnitList list = {active, shared.actives[0], row_tiles(problem)};
   UnitShare share = all_units(list).part(blockIdx.x, gridDim.x);
   if (!is_suited) {
+    if (is_settled) dense_kernels::cuda::wait_and_trigger();
     run_any<W, kStreamTokens<kShares>>(problem, list, share.part(warp, kStreamWarps));
     return;
   }
@@ -256,6 +258,7 @@ __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory
   UnitWalk walk(list, share);
   const uint32_t ring = kept_address(shared.ring[warp]);
   RingLoader<W, Problem> loader(problem, list, columns, walk, ring);
+  if (is_settled) dense_kernels::cuda::wait_and_trigger();
   const uint32_t lane = threadIdx.x;
   StreamWarp<W, kShares, Problem> stream = {
       problem,

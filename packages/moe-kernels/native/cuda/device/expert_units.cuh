@@ -30,7 +30,8 @@ constexpr int kListedOfLane = 4;  // experts that a lane looks at in one go
 constexpr int kListedAtOnce = kListedOfLane * dense_kernels::cuda::kWarp;
 
 // Fills `active` [experts + 1], for tiles of `kRows` rows; one warp. Returns how many are active. An
-// expert whose rows do not lie in [0, slots) has none: offsets are not to be trusted.
+// expert whose rows do not lie in [0, slots) has none: offsets are not to be trusted. They are read past
+// the first-level cache, which may hold what lay here before.
 template <int kRows>
 __device__ __forceinline__ int32_t list_active_experts(const int32_t* offsets, int32_t experts,
                                                        int32_t slots, ActiveExpert* active) {
@@ -42,7 +43,7 @@ __device__ __forceinline__ int32_t list_active_experts(const int32_t* offsets, i
     const int32_t own = chunk + lane * kListedOfLane;
     int32_t first[kListedOfLane + 1];
 #pragma unroll
-    for (int i = 0; i <= kListedOfLane; ++i) first[i] = offsets[min(own + i, experts)];
+    for (int i = 0; i <= kListedOfLane; ++i) first[i] = __ldcg(offsets + min(own + i, experts));
     int32_t used = 0;
     int32_t tiles = 0;
 #pragma unroll

@@ -26,6 +26,7 @@ typedef struct ExpertsDownParams {
   int32_t experts;      /* local experts, <= 4097 */
   int32_t hidden;       /* columns of h2 */
   int32_t intermediate; /* columns of y */
+  int32_t settled;      /* 1 = offsets are older than the kernels that still run: read at once */
 } ExpertsDownParams;
 
 #endif
