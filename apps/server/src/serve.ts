@@ -24,6 +24,7 @@ import { makeApp } from './http/app.js';
 import type { CacheIsolation } from './http/cache-salt.js';
 import { replaceFiles } from './http/tls/secure-server.js';
 import { readTlsFiles, warnOfEnd } from './http/tls/tls-files.js';
+import { logLoad } from './log/load-line.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import type { HttpSettings, ServerContext } from './server-context.js';
 import { serverVersion } from './version.js';
@@ -115,6 +116,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     isDraining: false,
   };
   const app = makeApp(context, tls);
+  const stopLog = flags.disableLogStats ? undefined : logLoad(context);
+  app.addHook('onClose', async () => stopLog?.());
   try {
     await listen(app, flags);
   } catch (error) {
@@ -151,6 +154,15 @@ function httpSettings(
     servedModelNames: names,
     maxBodyBytes: flags.maxBodySize,
     keepAliveMs: flags.sseKeepAliveInterval * 1000,
+    clientStallMs: flags.clientStallTimeout * 1000,
+    streamInterval: flags.streamInterval,
+    limits: {
+      n: flags.maxN,
+      prompts: flags.maxPromptBatch,
+      logprobs: flags.maxLogprobs,
+      stopStrings: flags.maxStopStrings,
+      logitBiases: flags.maxLogitBias,
+    },
     apiKeys: keysOf(flags),
     adminApiKeys: flags.adminApiKey ?? [],
     watchdogSeconds: flags.watchdogTimeout,
@@ -312,6 +324,7 @@ function workerOptions(flags: ServeFlags, model: string): Omit<EngineWorkerOptio
     maxPartialPrefills: flags.maxNumPartialPrefills,
     maxWaiting: flags.maxNumQueuedReqs ?? 4 * flags.maxNumSeqs,
     maxWaitingTokens: flags.maxNumQueuedTokens,
+    maxLogitBias: flags.maxLogitBias,
     schedulingPolicy: flags.schedulingPolicy,
     itlTargetMs: flags.itlTargetMs,
     longPrefillTokenThreshold: flags.longPrefillTokenThreshold,

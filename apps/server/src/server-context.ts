@@ -4,6 +4,7 @@ import type { LiveRequests } from './generation/live-requests.js';
 import type { GenerationDefaults } from './generation/sampling.js';
 import type { TokenBudget } from './http/access/token-budget.js';
 import type { CacheIsolation } from './http/cache-salt.js';
+import type { RequestLimits } from './http/request-limits.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
 import type { EngineLink } from './worker/engine-link.js';
 import type { GrammarLink } from './worker/grammar/grammar-client.js';
@@ -16,6 +17,12 @@ export interface HttpSettings {
   readonly servedModelNames: readonly [string, ...string[]];
   readonly maxBodyBytes: number;
   readonly keepAliveMs: number;
+  /** Milliseconds that a client may read nothing; 0 = any time. */
+  readonly clientStallMs: number;
+  /** Tokens of a choice that a stream sends together. */
+  readonly streamInterval: number;
+  /** What one request may ask for. */
+  readonly limits: RequestLimits;
   readonly apiKeys: readonly string[];
   /** Keys of the operator; they open every route. */
   readonly adminApiKeys: readonly string[];

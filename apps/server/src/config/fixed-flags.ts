@@ -14,6 +14,7 @@ export const fixedFlags: readonly FixedFlag[] = [
   { flags: '--kv-cache-dtype <dtype>', only: 'auto' },
   { flags: '--tool-call-parser <name>', only: 'minimax-m3' },
   { flags: '--reasoning-parser <name>', only: 'minimax-m3' },
+  { flags: '--logprobs-mode <mode>', only: 'raw_logprobs' },
   { flags: '--enable-auto-tool-choice' },
   { flags: '--language-model-only' },
 ];

@@ -37,6 +37,14 @@ export interface ServeFlags extends TlsFlags {
   readonly allowUnauthenticated?: boolean;
   readonly maxBodySize: number;
   readonly sseKeepAliveInterval: number;
+  readonly clientStallTimeout: number;
+  readonly streamInterval: number;
+  readonly maxN: number;
+  readonly maxPromptBatch: number;
+  readonly maxLogprobs: number;
+  readonly maxStopStrings: number;
+  readonly maxLogitBias: number;
+  readonly disableLogStats?: boolean;
   readonly watchdogTimeout: number;
   readonly shutdownTimeout: number;
   readonly device: 'auto' | 'cpu' | `cuda:${number}`;

@@ -24,8 +24,6 @@ export interface RouteLimits {
   readonly grammar?: ChoiceGrammar | undefined;
 }
 
-/** Biases of a request. */
-export const mostLogitBiases = 1024;
 const mostBias = 100;
 const greedyBelow = 1e-5;
 /** Above any vocabulary: the same as all tokens. */

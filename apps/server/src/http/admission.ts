@@ -52,6 +52,11 @@ export class Ticket {
     this.#stopped.abort();
   }
 
+  /** Its client does not read, and is given up. */
+  slow(): void {
+    this.#watch.slow();
+  }
+
   /** Runs the request to its end, however that comes. */
   async run<T>(answer: () => Promise<T>): Promise<T> {
     try {

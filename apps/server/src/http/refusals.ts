@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError, type ApiErrorFacts } from '../errors/index.js';
 import type { ServerContext } from '../server-context.js';
+import { EngineWorkerError } from '../worker/engine-worker-error.js';
 import { toApiError } from './error-response.js';
+import { retryHeaders } from './retry-after.js';
 import type { RouteTable } from './route-table.js';
 
 /** What other servers have and this one has not: a client learns that it is no typing error. */
@@ -20,7 +22,8 @@ export function addRefusals(
       context.logger.error({ err: error.cause ?? error }, 'request failed');
     const status = error.code === 'overloaded' ? context.settings.overloadStatus : error.status;
     if (!request.hasTicket) logRefusal(context, request, { code: error.code, status });
-    return reply.code(status).headers(error.headers).send(error.body);
+    countRejection(context, request, error);
+    return reply.code(status).headers(retryHeaders(error, context)).send(error.body);
   });
   app.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? '';
@@ -29,6 +32,18 @@ export function addRefusals(
     const facts = factsOf(path, request.method, methods);
     return reply.code(facts.status).send(new ApiError(facts).body);
   });
+}
+
+/** Counts what was well-formed and got no place; one that lost its place is counted with its end. */
+function countRejection(
+  { metrics: { requests } }: ServerContext,
+  { hasTicket }: FastifyRequest,
+  { code, cause }: ApiError,
+): void {
+  if (code === 'shutting_down' && !hasTicket) requests.reject('draining');
+  if (code !== 'overloaded') return;
+  const isTokens = cause instanceof EngineWorkerError && cause.facts['reason'] === 'tokens';
+  requests.reject(isTokens ? 'queue_tokens' : 'queue_full');
 }
 
 /** A request that was refused before it could run; one that ran has a line of its own. */

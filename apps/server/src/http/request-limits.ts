@@ -1,15 +1,27 @@
-import { mostLogitBiases } from '../generation/sampling.js';
+import { stopStrings } from '../generation/sampling.js';
 import { fieldError } from '../openai/parse-body.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import type { ServerContext } from '../server-context.js';
 
+/** What one request may ask for; the operator's flags. */
+export interface RequestLimits {
+  readonly n: number;
+  readonly prompts: number;
+  /** Alternatives of a token. */
+  readonly logprobs: number;
+  readonly stopStrings: number;
+  readonly logitBiases: number;
+}
+
 /** Refuses more choices than could ever be under way together: to come back later would not help. */
 export function checkChoices(
-  { info }: ServerContext,
+  { info, settings: { limits } }: ServerContext,
   prompts: number,
   fields: SamplingFields,
 ): void {
   const n = fields.n ?? 1;
+  checkMost('n', n, limits.n, '--max-n');
+  checkMost('prompt', prompts, limits.prompts, '--max-prompt-batch');
   if (!info || prompts * n <= info.maxSequences + info.maxWaiting) return;
   const { maxSequences, maxWaiting } = info;
   throw fieldError(
@@ -20,7 +32,10 @@ export function checkChoices(
 }
 
 /** Refuses stop tokens and biases of tokens that the model cannot generate, and too many biases. */
-export function checkTokens({ info }: ServerContext, fields: SamplingFields): void {
+export function checkTokens(
+  { info, settings: { limits } }: ServerContext,
+  fields: SamplingFields & Partial<Record<'logprobs' | 'top_logprobs', unknown>>,
+): void {
   const { vocabSize = Number.POSITIVE_INFINITY } = info ?? {};
   const check = (id: number, param: string): void => {
     if (id < vocabSize) return;
@@ -30,8 +45,15 @@ export function checkTokens({ info }: ServerContext, fields: SamplingFields): vo
     check(id, `stop_token_ids[${index}]`);
   });
   const biases = Object.keys(fields.logit_bias ?? {});
-  if (biases.length > mostLogitBiases) {
-    throw fieldError('logit_bias', `${biases.length} tokens, at most ${mostLogitBiases}`);
+  checkMost('logit_bias', biases.length, limits.logitBiases, '--max-logit-bias');
+  checkMost('stop', stopStrings(fields).length, limits.stopStrings, '--max-stop-strings');
+  for (const field of ['logprobs', 'top_logprobs'] as const) {
+    checkMost(field, Number(fields[field] ?? 0), limits.logprobs, '--max-logprobs');
   }
   for (const id of biases) check(Number(id), `logit_bias.${id}`);
+}
+
+function checkMost(param: string, received: number, most: number, flag: string): void {
+  if (received <= most) return;
+  throw fieldError(param, `received ${received}, this server takes at most ${most} (${flag})`);
 }

@@ -34,6 +34,8 @@ export interface RequestWatch {
   prepared(wish: RequestWish): void;
   /** @param isFirstOfPrompt false for the further choices of a prompt, which share its tokens */
   step(step: ChoiceStep, isFirstOfPrompt: boolean): void;
+  /** Its client does not read what is there for it. */
+  slow(): void;
   /** @param code of the error that the client was told */
   fail(code: string): void;
   /** What was measured so far. */
@@ -75,6 +77,7 @@ export class RequestMetrics {
   readonly #choices: Distribution;
   #preparing = 0;
   #queued = 0;
+  #queuedTokens = 0;
 
   constructor(vllm: MetricMaker, own: MetricMaker) {
     this.#make = vllm;
@@ -119,6 +122,11 @@ export class RequestMetrics {
     this.#showWaiting();
   }
 
+  /** Prompt tokens of requests that have none of their answer yet. */
+  get queuedTokens(): number {
+    return this.#queuedTokens;
+  }
+
   /** What depends on the longest sequence; told when the engine is ready. */
   setLongest(maxModelLength: number): void {
     const buckets = tokenBuckets(maxModelLength);
@@ -155,10 +163,19 @@ export class RequestMetrics {
     let wish: RequestWish | undefined;
     let outcome = 'abort';
     let code: string | undefined;
+    let left: AbortCause = 'client';
+    // Prompt tokens until the first of the answer.
+    let waiting = 0;
+    const leaveQueue = (): void => {
+      this.#queuedTokens -= waiting;
+      waiting = 0;
+    };
     this.#prepare(1);
     return {
       prepared: (given) => {
         wish = given;
+        waiting = given.promptTokens.reduce((sum, tokens) => sum + tokens, 0);
+        this.#queuedTokens += waiting;
         this.#prepare(-1);
         this.#choices.observe(given.n);
         if (given.maxTokens !== undefined) this.#sizes?.maxTokens.observe(given.maxTokens);
@@ -167,7 +184,11 @@ export class RequestMetrics {
         const { index, tokens, finish } = step;
         if (step.hasStarted) clock.started();
         this.rate.add(tokens.length);
-        if (tokens.length > 0) this.#observeToken(clock.token(index), wish);
+        if (tokens.length > 0) {
+          this.#observeToken(clock.token(index));
+          this.promptRate.add(waiting);
+          leaveQueue();
+        }
         if (!finish) return;
         this.#countFaults(finish.faults);
         outcome = finish.reason === 'length' ? 'length' : 'stop';
@@ -176,6 +197,9 @@ export class RequestMetrics {
         totals.generatedTokens += finish.counts.completionTokens;
         most.set(index, finish.counts.completionTokens);
       },
+      slow: () => {
+        left = 'slow_client';
+      },
       fail: (given) => {
         outcome = 'error';
         code = given;
@@ -183,8 +207,9 @@ export class RequestMetrics {
       timing: () => clock.timing(),
       end: () => {
         if (!wish) this.#prepare(-1);
+        leaveQueue();
         const timing = clock.timing();
-        if (outcome === 'abort' || outcome === 'error') this.#broken(outcome, code);
+        if (outcome === 'abort' || outcome === 'error') this.#broken(outcome, { code, left });
         else this.#observeSizes(totals, Math.max(...most.values()));
         this.#observeTimes(timing);
         const { queueMs, ttftMs, tokensPerSecond, totalMs } = timing;
@@ -212,21 +237,18 @@ export class RequestMetrics {
     this.#byReason.set(this.#preparing, { reason: 'deferred' });
   }
 
-  #broken(outcome: 'abort' | 'error', code: string | undefined): void {
+  #broken(
+    outcome: 'abort' | 'error',
+    { code, left }: { readonly code: string | undefined; readonly left: AbortCause },
+  ): void {
     this.#finished.add(1, { finished_reason: outcome });
-    if (outcome === 'abort') this.abort('client');
+    if (outcome === 'abort') this.abort(left);
     else if (code === 'queue_timeout') this.reject('timeout');
     else if (code !== undefined && code in causeOf) this.abort(causeOf[code] ?? 'engine');
   }
 
-  #observeToken(
-    { ttftMs, gapMs }: ReturnType<RequestClock['token']>,
-    wish: RequestWish | undefined,
-  ): void {
-    if (ttftMs !== undefined) {
-      this.#latency.ttft.observe(ttftMs / 1000);
-      this.promptRate.add(wish?.promptTokens.reduce((sum, tokens) => sum + tokens, 0) ?? 0);
-    }
+  #observeToken({ ttftMs, gapMs }: ReturnType<RequestClock['token']>): void {
+    if (ttftMs !== undefined) this.#latency.ttft.observe(ttftMs / 1000);
     if (gapMs === undefined) return;
     this.#latency.itl.observe(gapMs / 1000);
     this.#latency.oldItl.observe(gapMs / 1000);

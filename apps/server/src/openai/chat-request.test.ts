@@ -38,7 +38,7 @@ describe('a chat request', () => {
     ['messages[0].content', { messages: [{ role: 'user' }] }],
     ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'a' }] }],
     ['seed', { seed: 1.5 }],
-    ['n', { n: 17 }],
+    ['n', { n: 129 }],
     ['min_tokens', { min_tokens: 5, max_tokens: 3 }],
     ['top_logprobs', { logprobs: true, top_logprobs: 21 }],
     ['repetition_penalty', { repetition_penalty: 0 }],
@@ -49,7 +49,7 @@ describe('a chat request', () => {
     ['logit_bias.05', { logit_bias: { '05': 1 } }],
     ['logit_bias.5', { logit_bias: { 5: '1' } }],
     ['logit_bias', { logit_bias: [1] }],
-    ['stop', { stop: new Array(17).fill('a') }],
+    ['stop', { stop: new Array(129).fill('a') }],
     ['reasoning_effort', { reasoning_effort: 'zz' }],
     ['thinking.type', { thinking: { type: 'zz' } }],
     ['thinking', { thinking: 5 }],
@@ -73,7 +73,10 @@ describe('a chat request', () => {
   });
 
   it.each([
-    [{ stop: new Array(17).fill('a') }, '`stop`: expected up to 16 texts of 1 … 256 characters'],
+    [
+      { stop: new Array(129).fill('a') },
+      '`stop`: expected a text of 1 … 256 characters, or up to 128 of them',
+    ],
     [
       { messages: [{ role: 'user', content: 5 }] },
       '`messages[0].content`: expected text or text parts',

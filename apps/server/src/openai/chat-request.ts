@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { grammarFields, responseFormat } from '../grammar/grammar-fields.js';
 import { callRuleOf, toolChoice } from '../grammar/tool-choice.js';
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
+import { mostOf } from './request-ceilings.js';
 import { samplingFields } from './sampling-fields.js';
 import { checkStreamOptions } from './usage.stream.js';
 
@@ -54,7 +55,7 @@ export const chatBody = z.looseObject({
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   logprobs: z.boolean().nullish(),
-  top_logprobs: z.int().min(0).max(20).nullish(),
+  top_logprobs: z.int().min(0).max(mostOf.logprobs).nullish(),
   tool_choice: toolChoice,
   parallel_tool_calls: z.boolean().nullish(),
   response_format: responseFormat,

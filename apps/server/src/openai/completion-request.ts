@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { grammarFields } from '../grammar/grammar-fields.js';
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
+import { mostOf } from './request-ceilings.js';
 import { samplingFields } from './sampling-fields.js';
 import { checkStreamOptions } from './usage.stream.js';
 
@@ -14,7 +15,7 @@ export const completionBody = z.looseObject({
       `expected text, token ids, or a list of those, received ${input === null ? 'null' : typeof input}`,
   }),
   max_tokens: z.int().min(0).nullish(),
-  logprobs: z.int().min(0).max(20).nullish(),
+  logprobs: z.int().min(0).max(mostOf.logprobs).nullish(),
   echo: z.boolean().nullish(),
   best_of: z.int().min(1).max(20).nullish(),
   suffix: z.string().nullish(),
@@ -29,17 +30,13 @@ export type CompletionRequest = z.infer<typeof completionBody> & {
   readonly prompts: readonly CompletionPrompt[];
 };
 
-const mostPrompts = 128;
-
 /** Parses and checks a completion request; every problem is a 400 that names its field. */
 export function parseCompletionRequest(body: unknown): CompletionRequest {
+  checkPromptCount(body);
   const request = parseBody(completionBody, body);
   const prompts = promptsOf(request.prompt);
   if (prompts.length === 0 || prompts.some((one) => one.length === 0)) {
     throw fieldError('prompt', 'is empty, expected at least one character or token id');
-  }
-  if (prompts.length > mostPrompts) {
-    throw fieldError('prompt', `${prompts.length} prompts, at most ${mostPrompts}`);
   }
   if (request.suffix) {
     throw fieldError('suffix', 'the model was not trained to fill in', 'unsupported_parameter');
@@ -53,6 +50,14 @@ export function parseCompletionRequest(body: unknown): CompletionRequest {
   checkMinTokens(request, request.max_tokens);
   checkStreamOptions(request);
   return { ...request, prompts };
+}
+
+/** Before their shapes are looked at one by one. */
+function checkPromptCount(body: unknown): void {
+  const { prompt } = (body ?? {}) as { readonly prompt?: unknown };
+  if (!Array.isArray(prompt) || typeof prompt[0] === 'number') return;
+  if (prompt.length <= mostOf.prompts) return;
+  throw fieldError('prompt', `${prompt.length} prompts, at most ${mostOf.prompts}`);
 }
 
 function promptsOf(

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mostOf } from './request-ceilings.js';
 import { idPattern, idRule } from './request-id.js';
 
 /** A token id as a key of JSON. */
@@ -16,14 +17,17 @@ export const samplingFields = {
   min_p: z.number().min(0).max(1).nullish(),
   seed: z.number().refine(Number.isInteger, 'expected an integer').nullish(),
   stop: z
-    .union([stopText, z.array(stopText).max(16)], 'expected up to 16 texts of 1 … 256 characters')
+    .union(
+      [stopText, z.array(stopText).max(mostOf.stopStrings)],
+      `expected a text of 1 … 256 characters, or up to ${mostOf.stopStrings} of them`,
+    )
     .nullish(),
   stop_token_ids: z.array(z.int().min(0)).max(128).nullish(),
   include_stop_str_in_output: z.boolean().nullish(),
   ignore_eos: z.boolean().nullish(),
   min_tokens: z.int().min(0).nullish(),
   skip_special_tokens: z.boolean().nullish(),
-  n: z.int().min(1).max(16).nullish(),
+  n: z.int().min(1).max(mostOf.n).nullish(),
   stream: z.boolean().nullish(),
   stream_options: z
     .looseObject({

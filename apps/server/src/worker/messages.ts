@@ -35,6 +35,8 @@ export interface EngineWorkerOptions {
   readonly maxWaiting: number;
   /** Undefined = twice what the pages hold. */
   readonly maxWaitingTokens: number | undefined;
+  /** Biases of a request. */
+  readonly maxLogitBias: number;
   readonly schedulingPolicy: 'fcfs' | 'priority';
   readonly itlTargetMs: number;
   readonly longPrefillTokenThreshold: number;

@@ -21,3 +21,8 @@ export const positive = (text: string): number => integer(text, 1, 2 ** 31 - 1);
 export const natural = (text: string): number => integer(text, 0, 2 ** 31 - 1);
 /** A port; 0 is any. */
 export const port = (text: string): number => integer(text, 0, 65_535);
+/** An integer from 1 to the most. */
+export const upTo =
+  (most: number) =>
+  (text: string): number =>
+    integer(text, 1, most);

@@ -42,6 +42,16 @@ export function addHttpFlags(command: Command): void {
         .default(15),
     )
     .addOption(
+      flag('--client-stall-timeout <s>', 'seconds that a client may read nothing; 0 = any time')
+        .argParser(natural)
+        .default(60),
+    )
+    .addOption(
+      flag('--stream-interval <n>', 'tokens that a stream sends together, but for the first')
+        .argParser(positive)
+        .default(1),
+    )
+    .addOption(
       flag(
         '--watchdog-timeout <s>',
         'seconds without a step after which a busy engine is dead; 0 = never',

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import { flag, natural, positive } from './flag.js';
+import { mostOf } from '../../openai/request-ceilings.js';
+import { flag, natural, positive, upTo } from './flag.js';
 
 /** How much clients may ask for. */
 export function addLimitFlags(command: Command): void {
@@ -24,4 +25,17 @@ export function addLimitFlags(command: Command): void {
         .choices(['503', '429'])
         .default('503'),
     );
+  addRequestLimits(command);
+}
+
+/** Most that one request may ask for. */
+function addRequestLimits(command: Command): void {
+  const limit = (name: string, what: string, [most, usual]: readonly [number, number]) =>
+    flag(`--${name} <n>`, `most ${what}, at most ${most}`).argParser(upTo(most)).default(usual);
+  command
+    .addOption(limit('max-n', 'choices of a prompt', [mostOf.n, 16]))
+    .addOption(limit('max-prompt-batch', 'prompts of a text completion', [mostOf.prompts, 128]))
+    .addOption(limit('max-logprobs', 'alternatives of a token', [mostOf.logprobs, 20]))
+    .addOption(limit('max-stop-strings', 'stop strings', [mostOf.stopStrings, 16]))
+    .addOption(limit('max-logit-bias', 'tokens with a bias', [mostOf.logitBiases, 1024]));
 }

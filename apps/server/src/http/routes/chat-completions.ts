@@ -25,7 +25,7 @@ import { clampedHeader } from '../clamped-header.js';
 import { templateInput } from '../prompt/chat-prompt.js';
 import { tokenizeChat } from '../prompt/prompt-text.js';
 import { checkChoices, checkTokens } from '../request-limits.js';
-import { streamSteps } from '../stream-steps.js';
+import { streamSteps } from '../stream/stream-steps.js';
 
 /** A chat request on its way: what was asked, and the choices that run. */
 interface ChatRun {

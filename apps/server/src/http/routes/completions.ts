@@ -28,7 +28,7 @@ import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
 import { tokenizeText } from '../prompt/prompt-text.js';
 import { checkChoices, checkTokens } from '../request-limits.js';
-import { streamSteps } from '../stream-steps.js';
+import { streamSteps } from '../stream/stream-steps.js';
 import { headOf } from './chat-completions.js';
 
 /** OpenAI's default of `max_tokens` for text completions. */

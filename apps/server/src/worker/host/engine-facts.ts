@@ -1,5 +1,4 @@
 import type { Engine, EngineOptions, ModelFacts } from '@altstream/engine';
-import { mostLogitBiases } from '../../generation/sampling.js';
 import type { EngineInfo, EngineWorkerOptions } from '../messages.js';
 
 type Listeners = Pick<EngineOptions, 'watch' | 'onFault' | 'onLedgerError'>;
@@ -15,7 +14,7 @@ export function engineLimits(
     maxPartialPrefills: options.maxPartialPrefills,
     maxWaiting: options.maxWaiting,
     // Those of a request, and the marker of calls.
-    maxLogitBias: mostLogitBiases + 1,
+    maxLogitBias: options.maxLogitBias + 1,
     prefixCaching: options.prefixCaching,
     schedulingPolicy: options.schedulingPolicy,
     itlTargetMs: options.itlTargetMs,

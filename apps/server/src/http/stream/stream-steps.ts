@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify';
-import type { ChoiceFinish, ChoiceStep } from '../generation/choice.js';
-import type { Ticket } from './admission.js';
-import { toApiError } from './error-response.js';
+import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
+import type { Ticket } from '../admission.js';
+import { toApiError } from '../error-response.js';
+import { HeldSteps } from './held-steps.js';
 import { EventStream } from './sse.js';
 
 /** How a route's steps look on the wire. */
@@ -52,19 +53,29 @@ export async function streamSteps(
   const started = await firstStep(steps, settings.keepAliveMs);
   const events = new EventStream(reply, {
     keepAliveMs: settings.keepAliveMs,
+    stallMs: settings.clientStallMs,
     client: ticket.client,
     onSlow: (pendingBytes) => {
+      ticket.slow();
       logger.warn({ request: ticket.id, pendingBytes }, 'slow_client: its stream is cut off');
     },
   });
   const finishes: ChoiceFinish[] = [];
+  const held = new HeldSteps(settings.streamInterval);
+  const send = (all = false): void => {
+    for (const step of held.take(all)) for (const frame of shape.ofStep(step)) events.send(frame);
+  };
+  events.onRead(() => send());
   for (const frame of shape.opening()) events.send(frame);
   try {
     for await (const step of started) {
       if (step.finish) finishes[step.index] = step.finish;
-      for (const frame of shape.ofStep(step)) events.send(frame);
+      held.add(step);
+      if (events.isBlocked) events.hold(held.bytes);
+      else send();
     }
     if (!events.isOpen) return;
+    send(true);
     for (const frame of shape.closing(finishes)) events.send(frame);
     events.done();
   } catch (error) {

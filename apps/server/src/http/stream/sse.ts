@@ -1,13 +1,17 @@
 import type { FastifyReply } from 'fastify';
-import type { ApiError } from '../errors/index.js';
-import type { ClientWatch } from './client-watch.js';
+import type { ApiError } from '../../errors/index.js';
+import type { ClientWatch } from '../client-watch.js';
 
 /** Bytes that may wait for a client; one that reads more slowly than this is given up. */
 const mostPendingBytes = 2 ** 20;
+/** With so many bytes under way nothing more is made for a client until it has read them. */
+const blockedBytes = 2 ** 18;
 
 /** How a stream is made. */
 export interface EventStreamOptions {
   readonly keepAliveMs: number;
+  /** Longest that a client may read nothing of what is there for it; 0 = any time. */
+  readonly stallMs: number;
   readonly client: ClientWatch;
   /** Called once before a client that does not read is cut off. */
   readonly onSlow: (pendingBytes: number) => void;
@@ -18,6 +22,9 @@ export class EventStream {
   readonly #reply: FastifyReply;
   readonly #options: EventStreamOptions;
   readonly #keepAlive: NodeJS.Timeout | undefined;
+  /** Writes that the client has not read, and since when. */
+  #unread = 0;
+  #unreadSinceMs = 0;
   #isOpen = true;
 
   /** Sends the headers; from here on errors are frames. */
@@ -35,6 +42,7 @@ export class EventStream {
     raw.flushHeaders();
     raw.socket?.setNoDelay(true);
     const { client, keepAliveMs } = options;
+    this.#watchReading();
     client.probeBy(() => this.#write(':\n\n'));
     if (client.signal.aborted) this.#stop();
     else client.signal.addEventListener('abort', () => this.#stop(), { once: true });
@@ -47,6 +55,22 @@ export class EventStream {
   /** False once the end was sent or the client left. */
   get isOpen(): boolean {
     return this.#isOpen;
+  }
+
+  /** True while the client has not read what it was sent: hold back, and say how much with `hold`. */
+  get isBlocked(): boolean {
+    return this.#reply.raw.writableLength > blockedBytes;
+  }
+
+  /** Called each time that the client has read everything. */
+  onRead(callback: () => void): void {
+    this.#reply.raw.on('drain', callback);
+  }
+
+  /** So many bytes are held back; too many are too much. */
+  hold(bytes: number): void {
+    const pending = this.#reply.raw.writableLength + bytes;
+    if (pending > mostPendingBytes) this.#giveUp(pending);
   }
 
   /** Sends one JSON value as an event. */
@@ -68,9 +92,40 @@ export class EventStream {
   #write(text: string): void {
     if (!this.#isOpen) return;
     const { raw } = this.#reply;
-    raw.write(text);
-    if (raw.writableLength <= mostPendingBytes) return;
-    this.#options.onSlow(raw.writableLength);
+    this.#begin();
+    raw.write(text, this.#read);
+    this.hold(0);
+  }
+
+  /** A write begins; the time counts from the first that waits. */
+  #begin(): void {
+    if (this.#unread === 0) this.#unreadSinceMs = performance.now();
+    this.#unread += 1;
+  }
+
+  readonly #read = (): void => {
+    this.#unread -= 1;
+    this.#unreadSinceMs = performance.now();
+  };
+
+  /** A client that reads slowly is served; one that reads nothing at all for too long is given up. */
+  #watchReading(): void {
+    const { stallMs } = this.#options;
+    const { raw } = this.#reply;
+    if (stallMs === 0) return;
+    const timer = setInterval(() => {
+      if (this.#unread > 0 && performance.now() - this.#unreadSinceMs > stallMs) {
+        this.#giveUp(raw.writableLength);
+      }
+    }, stallMs / 4);
+    timer.unref();
+    raw.once('close', () => clearInterval(timer));
+  }
+
+  #giveUp(pendingBytes: number): void {
+    const { raw } = this.#reply;
+    if (raw.destroyed) return;
+    this.#options.onSlow(pendingBytes);
     this.#stop();
     raw.destroy();
   }
@@ -78,7 +133,8 @@ export class EventStream {
   #end(frame: string): void {
     if (!this.#isOpen) return;
     this.#stop();
-    this.#reply.raw.end(frame);
+    this.#begin();
+    this.#reply.raw.end(frame, this.#read);
   }
 
   #stop(): void {
