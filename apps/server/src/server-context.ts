@@ -1,10 +1,10 @@
 import type { ChatTokenizer } from '@altstream/minimax-m3-chat';
 import type { Logger } from 'pino';
+import type { RequestLimits } from './config/flags/request-ceilings.js';
 import type { LiveRequests } from './generation/live-requests.js';
 import type { GenerationDefaults } from './generation/sampling.js';
 import type { TokenBudget } from './http/access/token-budget.js';
 import type { CacheIsolation } from './http/cache-salt.js';
-import type { RequestLimits } from './http/request-limits.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
 import type { EngineLink } from './worker/engine-link.js';
 import type { GrammarLink } from './worker/grammar/grammar-client.js';

@@ -3,16 +3,6 @@ import { fieldError } from '../openai/parse-body.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import type { ServerContext } from '../server-context.js';
 
-/** What one request may ask for; the operator's flags. */
-export interface RequestLimits {
-  readonly n: number;
-  readonly prompts: number;
-  /** Alternatives of a token. */
-  readonly logprobs: number;
-  readonly stopStrings: number;
-  readonly logitBiases: number;
-}
-
 /** Refuses more choices than could ever be under way together: to come back later would not help. */
 export function checkChoices(
   { info, settings: { limits } }: ServerContext,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mostOf } from './request-ceilings.js';
+import { mostOf } from '../config/flags/request-ceilings.js';
 import { idPattern, idRule } from './request-id.js';
 
 /** A token id as a key of JSON. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { mostOf } from '../../openai/request-ceilings.js';
 import { flag, natural, positive, upTo } from './flag.js';
+import { mostOf } from './request-ceilings.js';
 
 /** How much clients may ask for. */
 export function addLimitFlags(command: Command): void {

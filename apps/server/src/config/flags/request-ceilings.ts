@@ -2,7 +2,11 @@
 export const mostOf = {
   n: 128,
   prompts: 2048,
+  /** Alternatives of a token. */
   logprobs: 20,
   stopStrings: 128,
   logitBiases: 8192,
 } as const;
+
+/** What one request may ask for; the operator's flags, below the ceilings. */
+export type RequestLimits = Readonly<Record<keyof typeof mostOf, number>>;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { type ScriptedServer, startScripted } from './makers/scripted-server.js';
+import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 
 let server: ScriptedServer;
 afterEach(() => server.close());
