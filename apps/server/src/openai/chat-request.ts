@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { mostOf } from '../config/flags/request-ceilings.js';
 import { grammarFields, responseFormat } from '../grammar/grammar-fields.js';
 import { callRuleOf, toolChoice } from '../grammar/tool-choice.js';
-
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
 import { checkStreamOptions } from './usage.stream.js';

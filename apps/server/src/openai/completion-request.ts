@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { mostOf } from '../config/flags/request-ceilings.js';
 import { grammarFields } from '../grammar/grammar-fields.js';
-
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
 import { checkStreamOptions } from './usage.stream.js';
