@@ -13,9 +13,9 @@ const wireError = (code: string, facts: Record<string, unknown> = {}) => ({
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 
 async function waitFor(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5000;
+  const deadline = Date.now() + 30_000;
   while (!holds()) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 5 s');
+    if (Date.now() > deadline) throw new Error('it did not come true within 30 s');
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
