@@ -332,6 +332,7 @@ function workerOptions(flags: ServeFlags, model: string): Omit<EngineWorkerOptio
     traceFile: flags.recordTrace,
     pages: flags.numGpuBlocksOverride,
     prefixCaching: flags.enablePrefixCaching,
+    lookAhead: flags.asyncScheduling,
     graphSizes: flags.enforceEager ? [] : flags.cudaGraphSizes,
   };
 }

@@ -2,7 +2,7 @@ import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend, seededRandom } from '@altstream/cuda-runtime/testing';
 import { Engine, type EngineOptions, type GenerationEvent } from '@altstream/engine';
 import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import {
   demoFolder,
   demoIsLeftOut,
@@ -71,7 +71,12 @@ onEachBackend((backend) => {
     });
 
     async function start(options: Partial<EngineOptions> = {}): Promise<Engine> {
-      const fixed = { maxSequences: 4, maxBatchedTokens: 5 * step - 3, checkLedger: true };
+      const fixed = {
+        maxSequences: 4,
+        maxBatchedTokens: 5 * step - 3,
+        maxWaitingTokens: 1000 * step,
+        checkLedger: true,
+      };
       const size = { pages: 40, maxModelLength: 12 * step };
       const engine = await Engine.create({ model, ...fixed, ...size, ...options });
       engines.push(engine);
@@ -128,9 +133,9 @@ onEachBackend((backend) => {
           ),
         );
         expect(answers?.map(({ events }) => events)).toEqual(expected?.map(({ events }) => events));
-        const { prefixCache, pages } = cached.stats();
-        expect(prefixCache.hits).toBeGreaterThan(0);
-        expect(pages.free + pages.evictable).toBe(10);
+        expect(cached.stats().prefixCache.hits).toBeGreaterThan(0);
+        // A step may still run for a request that is over.
+        await vi.waitFor(() => expect(cached.stats().pages.pinned).toBe(0));
       },
     );
 

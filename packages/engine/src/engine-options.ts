@@ -47,6 +47,12 @@ export interface EngineOptions {
   readonly maxLogitBias?: number;
   /** Bytes of each token id; needed for stop strings. */
   readonly tokenBytes?: TokenBytes;
+  /**
+   * Decide and launch a step while the one before runs; default true. Answers are the same without. A step
+   * waits all the same where a grammar must know the token before, where pages are lacking, and
+   * after a failure; `stats().lookAhead` counts.
+   */
+  readonly lookAhead?: boolean;
   /** Share pages between requests that begin with the same tokens; default true. */
   readonly prefixCaching?: boolean;
   /** Check the page ledger after every step; default false: every ten seconds, see `onLedgerError`. */
@@ -136,6 +142,7 @@ export function settleOptions<M extends ModelFacts>(given: OptionsOn<M>): Settle
     maxLogitBias,
     maxEntries: maxLogitBias + mostStopTokenIds,
     tokenBytes: given.tokenBytes,
+    lookAhead: given.lookAhead ?? true,
     prefixCaching: given.prefixCaching ?? true,
     checkLedger: given.checkLedger ?? false,
     onLedgerError: given.onLedgerError,

@@ -1,7 +1,6 @@
 import { checkPrompt } from './check-prompt.js';
 import { type EngineOptions, type SettledOptions, settleOptions } from './engine-options.js';
-import { CapacityError, ClosedError, ParameterError, StepError } from './errors/index.js';
-import { isFatal } from './errors/is-fatal.js';
+import { CapacityError, ClosedError, ParameterError } from './errors/index.js';
 import { EventQueue } from './event-queue.js';
 import type { GenerationEvent } from './generation-event.js';
 import { type GenerationParameters, settleParameters } from './generation-parameters.js';
@@ -12,11 +11,11 @@ import { type PageCounts, PagePool } from './pages/page-pool.js';
 import { PrefixCache, type PrefixCacheCounts } from './pages/prefix-cache.js';
 import { deviceParts } from './parts/device-parts.js';
 import type { EngineParts } from './parts/engine-parts.js';
-import { type Batch, completesPrompt, type PrefillPiece } from './scheduler/batch.js';
+import type { Batch } from './scheduler/batch.js';
 import { Scheduler, type SchedulerCounts } from './scheduler/scheduler.js';
 import type { Backlog } from './scheduler/trace/trace-line.js';
 import { Sequence } from './sequence.js';
-import type { SampledToken } from './step/sampled-token.js';
+import { type LookAheadReport, StepPipeline } from './step-pipeline.js';
 import { StopCondition } from './stop-condition.js';
 
 /** Counters of an engine; they only grow, but for the gauges `waiting`, `running` and pages. */
@@ -36,6 +35,7 @@ export interface EngineStats {
   readonly promptTokens: number;
   readonly generatedTokens: number;
   readonly graphs: GraphRunnerReport;
+  readonly lookAhead: LookAheadReport;
 }
 
 /** A request that is under way. */
@@ -59,9 +59,7 @@ export class Engine {
   readonly #prefixes: PrefixCache;
   readonly #ledger: LedgerWatch;
   readonly #scheduler: Scheduler;
-  readonly #decode: EngineParts['decode'];
-  readonly #prefill: EngineParts['prefill'];
-  readonly #counts = { steps: 0, promptTokens: 0, generatedTokens: 0 };
+  readonly #steps: StepPipeline;
   #nextId = 1;
   #isClosed = false;
   #backlog: Backlog = 'none';
@@ -88,8 +86,9 @@ export class Engine {
       onError: options.onLedgerError,
       now: () => performance.now(),
     });
-    this.#decode = parts.decode;
-    this.#prefill = parts.prefill;
+    const { decode, prefill, ready } = parts;
+    const { lookAhead, now, watch } = options;
+    this.#steps = new StepPipeline({ scheduler, decode, prefill, lookAhead, ready, now, watch });
     this.#running = this.#loop().catch((error: unknown) => this.#giveUp(error));
   }
 
@@ -181,8 +180,9 @@ export class Engine {
       prefixCache: this.#prefixes.counts,
       ledgerErrors: this.#ledger.errors,
       scheduling: this.#scheduler.counts,
-      ...this.#counts,
-      graphs: this.#decode.describe(),
+      ...this.#steps.counts,
+      graphs: this.#parts.decode.describe(),
+      lookAhead: this.#steps.describe(),
     };
   }
 
@@ -221,8 +221,9 @@ export class Engine {
     return {
       limits: { ...limits, pages, modelMaxLength, stopStrings: tokenBytes !== undefined },
       cache: { ...cache, bytes: pages * demand.pageBytes },
-      decode: this.#decode.describe(),
-      prefillWorkspaceBytes: this.#prefill.workspaceBytes,
+      decode: this.#parts.decode.describe(),
+      lookAhead: this.#steps.describe(),
+      prefillWorkspaceBytes: this.#parts.prefill.workspaceBytes,
       model: model.describe(),
     };
   }
@@ -250,65 +251,30 @@ export class Engine {
     this.#options.onFault?.(fault);
   }
 
-  /** While there is work: schedule, compute, deliver. */
+  /** While there is work: schedule, launch, deliver. */
   async #loop(): Promise<void> {
     while (!this.#isClosed) {
       const startMs = this.#options.now();
       const batch = this.#scheduler.next(startMs, this.#backlog);
-      if (batch) this.#tell(batch, startMs);
-      if (batch) await this.#step(batch);
-      else if (this.#scheduler.running > 0 || !this.#ledger.mendWhenIdle()) await this.#sleep();
-    }
-  }
-
-  /** Decoded tokens go out before the step's prompts are computed, so those delay no one. */
-  async #step(batch: Batch): Promise<void> {
-    this.#counts.steps += 1;
-    await this.#part('decoding', batch.decode, async () => {
-      if (batch.decode.length === 0) return;
-      const tokens = await this.#decode.run(batch.decode);
-      this.#scheduler.commit({ ...batch, prefill: [] });
-      this.#deliver(batch.decode, tokens);
-    });
-    const prefill = batch.prefill.filter(({ sequence }) => !sequence.isAborted);
-    const owners = prefill.map(({ sequence }) => sequence);
-    await this.#part('a prefill', owners, async () => {
-      if (prefill.length === 0) return;
-      const startMs = this.#options.now();
-      const first = await this.#prefill.run(prefill);
-      const complete = completed(prefill);
-      this.#scheduler.commit({ decode: [], prefill }, this.#options.now() - startMs);
-      this.#deliver(complete, first);
-      for (const { tokens } of prefill) this.#counts.promptTokens += tokens;
-    });
-    if (this.#options.checkLedger) this.#prefixes.check(this.#scheduler.live);
-    else this.#ledger.tick();
-  }
-
-  /** A part that fails ends its own sequences; the others go on, unless the device is lost. */
-  async #part(
-    name: string,
-    sequences: readonly Sequence[],
-    compute: () => Promise<void>,
-  ): Promise<void> {
-    const startMs = this.#options.now();
-    try {
-      await compute();
-    } catch (cause) {
-      const error = new StepError(name, cause);
-      for (const sequence of sequences) sequence.finish('error', { error });
-      this.#decode.forget();
-      this.#prefill.forget();
-      if (isFatal(cause)) throw error;
-    } finally {
-      const kind = name === 'decoding' ? 'decode' : 'prefill';
-      if (sequences.length > 0) {
-        this.#options.watch?.computed(kind, this.#options.now() - startMs);
+      if (batch) {
+        this.#tell(batch, startMs);
+        await this.#steps.advance(batch);
+      } else if (this.#steps.isFlying) await this.#steps.settle(this.#whyNone());
+      else {
+        if (this.#scheduler.running > 0 || !this.#ledger.mendWhenIdle()) await this.#sleep();
+        continue;
       }
+      if (this.#options.checkLedger) this.#prefixes.check(this.#scheduler.live);
+      else this.#ledger.tick();
     }
+    await this.#steps.settle();
   }
 
-  #tell({ decode, prefill }: Batch, startMs: number): void {
+  #whyNone(): 'pages' | undefined {
+    return this.#scheduler.lacksPages ? 'pages' : undefined;
+  }
+
+  #tell({ step, decode, prefill }: Batch, startMs: number): void {
     const { watch } = this.#options;
     if (!watch) return;
     for (const { sequence, start } of prefill) {
@@ -317,7 +283,7 @@ export class Engine {
     }
     const { running, waiting } = this.#scheduler;
     watch.planned({
-      step: this.#counts.steps + 1,
+      step,
       decodeRows: decode.length,
       prefillPieces: prefill.length,
       prefillTokens: prefill.reduce((sum, { tokens }) => sum + tokens, 0),
@@ -331,28 +297,6 @@ export class Engine {
   get #maxWaitingTokens(): number {
     const { maxWaitingTokens, model } = this.#options;
     return maxWaitingTokens ?? 2 * this.#pool.total * model.pageTokens;
-  }
-
-  #deliver(sequences: readonly Sequence[], tokens: readonly SampledToken[]): void {
-    sequences.forEach((sequence, row) => {
-      const token = tokens[row];
-      if (!token || sequence.state === 'finished' || sequence.isAborted) return;
-      if (token.end === 'complete') {
-        sequence.finish('stop');
-        return;
-      }
-      if (token.end) {
-        sequence.finish('error', { error: token.end });
-        return;
-      }
-      if (Number.isNaN(token.logprob)) {
-        const error = new StepError('sampling', 'no logit of the row is a number');
-        sequence.finish('error', { error });
-        return;
-      }
-      this.#counts.generatedTokens += 1;
-      sequence.accept(token);
-    });
   }
 
   /** Until something comes; what waits behind a backlog has deadlines, so that is looked at again. */
@@ -389,8 +333,4 @@ export class Engine {
       throw new CapacityError('tokens', `${detail}; try again later`, waitingTokens);
     }
   }
-}
-
-function completed(pieces: readonly PrefillPiece[]): Sequence[] {
-  return pieces.filter(completesPrompt).map(({ sequence }) => sequence);
 }

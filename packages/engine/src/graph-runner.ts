@@ -6,7 +6,8 @@ import { askMatchers, type RowRule } from './grammar/row-rule.js';
 import type { CausalModel, ModelCache } from './model.js';
 import { type RowLogprobs, readLogprobs, type Sampled, Sampler } from './sampler.js';
 import type { Sequence } from './sequence.js';
-import { DecodeBlock } from './step/decode-block.js';
+import { DecodeBlock, type StepOutputs } from './step/decode-block.js';
+import type { DeviceDraws } from './step/device-draws.js';
 import type { SampledToken } from './step/sampled-token.js';
 
 /** What the decode runner is made of. */
@@ -21,6 +22,10 @@ export interface GraphRunnerOptions {
   readonly maxPages: number;
   /** Most biases and stop tokens of a sequence. */
   readonly maxEntries: number;
+  /** Whether a step is launched while the one before runs; default false. */
+  readonly lookAhead?: boolean;
+  /** What prompts that were computed last drew. */
+  readonly drawn?: DeviceDraws;
 }
 
 /** A captured decode step for up to `rows` sequences. */
@@ -40,13 +45,16 @@ export interface GraphRunnerReport {
   readonly eagerSteps: number;
   /** Steps whose tokens were where the step before had written them, so that none was sent. */
   readonly fedSteps: number;
+  /** Steps that drew again behind the graph, since a row has penalties, biases or a least length. */
+  readonly changedSteps: number;
   readonly workspaceBytes: number;
 }
 
 /**
- * Decode steps: one token for every row. Inputs, forward pass, sampling and outputs are one graph launch,
- * and a sampled id is written where the next step reads it. Graphs are captured at start, the largest
- * first, and share one workspace, since only one runs at a time.
+ * Decode steps: one token for every row. Forward pass and sampling are one graph launch, and a sampled id
+ * is written where the next step reads it. Graphs are captured at start, the largest first, and share one
+ * workspace, since only one runs at a time. Without look-ahead the copies of inputs and outputs are part of
+ * the graph; with it they lie around it, as their pinned memory takes turns.
  */
 export class GraphRunner {
   readonly #options: GraphRunnerOptions;
@@ -54,20 +62,27 @@ export class GraphRunner {
   readonly #sampler: Sampler;
   readonly #masked: MaskedSampler;
   readonly #workspace: Workspace;
+  /** Of what runs behind a graph, while the logits in the other one are in use. */
+  readonly #tail: Workspace;
   readonly #buckets: Bucket[] = [];
   readonly #dropped: { rows: number; reason: string }[] = [];
   #eagerSteps = 0;
   #fedSteps = 0;
+  #changedSteps = 0;
 
   constructor(options: GraphRunnerOptions) {
     const { model, stream, maxRows: rows, maxEntries: entries } = options;
     this.#options = options;
-    this.#block = new DecodeBlock(model.device, options);
+    const sides = options.lookAhead ? 2 : 1;
+    this.#block = new DecodeBlock(model.device, { ...options, sides });
     this.#block.prepare(stream);
     const shape = { rows, vocab: model.vocabSize, entries };
     this.#sampler = new Sampler(model.device, shape, 'decode');
     this.#masked = new MaskedSampler(model.device, shape, 'decode');
     this.#workspace = new Workspace(model.device, { label: 'decode' });
+    // It holds the logits of the rows, as they were, and nothing else.
+    const chunkBytes = 4 * rows * model.vocabSize;
+    this.#tail = new Workspace(model.device, { label: 'decode.tail', chunkBytes });
   }
 
   /** Captures every bucket; one that fails is dropped, and `describe()` says why. */
@@ -86,7 +101,7 @@ export class GraphRunner {
   /** One step of padding: settles allocations and kernel choices. */
   async warmUp(rows: number): Promise<void> {
     this.#set([], rows);
-    this.#enqueue(rows);
+    this.#drawAgain(this.#enqueue(rows), rows);
     await this.#options.stream.synchronize();
   }
 
@@ -101,26 +116,34 @@ export class GraphRunner {
     );
   }
 
-  /** Computes one token for each sequence, row by row. */
-  async run(sequences: readonly Sequence[]): Promise<SampledToken[]> {
-    const { stream, model } = this.#options;
+  /**
+   * Enqueues a step that computes one token of each sequence, the last one that it counts as computed, row
+   * by row. Throws what cannot be enqueued.
+   *
+   * @returns the tokens that were drawn, when they are there; take them before the step after the next
+   */
+  launch(sequences: readonly Sequence[]): Promise<SampledToken[]> {
+    const { stream, model, lookAhead } = this.#options;
     const asked = askMatchers(sequences, model.vocabSize);
     const bucket = this.#buckets.find(({ rows }) => rows >= sequences.length);
     const rows = bucket?.rows ?? sequences.length;
     if (this.#set(sequences, rows)) this.#fedSteps += 1;
-    let logits = bucket?.logits;
-    if (bucket) {
-      bucket.launches += 1;
-      bucket.exec.launch(stream);
-    } else {
-      this.#eagerSteps += 1;
-      logits = this.#enqueue(rows);
+    if (lookAhead) this.#block.send(stream);
+    if (bucket) bucket.launches += 1;
+    else this.#eagerSteps += 1;
+    bucket?.exec.launch(stream);
+    const logits = bucket?.logits ?? this.#enqueue(rows);
+    const { hasChanges } = this.#sampler;
+    if (hasChanges) {
+      this.#changedSteps += 1;
+      this.#drawAgain(logits, rows);
     }
-    if (asked && logits) return this.#choose(sequences, await asked, logits);
-    const best = logits ? this.#alternatives(sequences, logits) : [];
-    const [top] = await Promise.all([best, stream.synchronize()]);
-    const { ids, logprobs } = this.#block.take(sequences);
-    return sampledTokens(sequences, { ids, logprobs, top });
+    if (lookAhead || hasChanges) this.#block.fetch(stream);
+    const outputs = this.#block.outputs(sequences.length);
+    const done = stream.synchronize();
+    if (asked) return this.#choose(sequences, { asked, done, logits, outputs });
+    const best = this.#alternatives(sequences, logits);
+    return Promise.all([best, done]).then(([top]) => sampledTokens(sequences, { ...outputs, top }));
   }
 
   /** Forgets what the device was told: after a failed step nothing of it is certain. */
@@ -137,7 +160,8 @@ export class GraphRunner {
       dropped: this.#dropped,
       eagerSteps: this.#eagerSteps,
       fedSteps: this.#fedSteps,
-      workspaceBytes: this.#workspace.bytes,
+      changedSteps: this.#changedSteps,
+      workspaceBytes: this.#workspace.bytes + this.#tail.bytes,
     };
   }
 
@@ -147,6 +171,7 @@ export class GraphRunner {
     this.#sampler.dispose();
     this.#masked.dispose();
     this.#workspace.dispose();
+    this.#tail.dispose();
   }
 
   /** The same calls as in the warm-up, captured. */
@@ -170,41 +195,50 @@ export class GraphRunner {
 
   /** Everything that a step is, captured or not. */
   #enqueue(rows: number): Tensor {
-    const { model, cache, stream } = this.#options;
+    const { model, cache, stream, lookAhead } = this.#options;
     const workspace = this.#workspace;
     workspace.reset();
-    this.#block.send(stream);
+    if (!lookAhead) this.#block.send(stream);
     const logits = model.forward(this.#block.batch(rows), cache, { stream, workspace });
-    this.#sampler.sample(logits, {
-      stream,
-      allocator: workspace,
-      positions: this.#block.samplePositions(rows),
-      out: { ids: this.#block.ids(rows), logprobs: this.#block.logprobs(rows) },
-    });
-    this.#block.fetch(stream);
+    this.#sampler.draw(logits, this.#places(rows, workspace));
+    if (!lookAhead) this.#block.fetch(stream);
     return logits;
   }
 
+  /** Changes of logits are rare, so a step that has some draws once more instead of in every graph. */
+  #drawAgain(logits: Tensor, rows: number): void {
+    this.#tail.reset();
+    this.#sampler.drawChanged(logits, this.#places(rows, this.#tail));
+  }
+
+  #places(rows: number, allocator: Workspace) {
+    return {
+      stream: this.#options.stream,
+      allocator,
+      positions: this.#block.samplePositions(rows),
+      out: { ids: this.#block.ids(rows), logprobs: this.#block.logprobs(rows) },
+    };
+  }
+
   #set(sequences: readonly Sequence[], rows: number): boolean {
-    const { stream } = this.#options;
+    const { stream, drawn: elsewhere } = this.#options;
     const drawn = sequences.map((sequence) => {
-      return { sequence, position: sequence.computedTokens + 1 };
+      return { sequence, position: sequence.computedTokens };
     });
-    this.#sampler.uploadParameters(stream, drawn, rows);
-    return this.#block.set(stream, sequences, rows);
+    this.#sampler.uploadParameters(stream, drawn, { rows, elsewhere });
+    return this.#block.set(stream, sequences, { rows, elsewhere });
   }
 
   /** Rows with a grammar choose again, and the ids go to where the next step reads them. */
   async #choose(
     sequences: readonly Sequence[],
-    rules: readonly RowRule[],
-    logits: Tensor,
+    { asked, done, logits, outputs }: RuledStep,
   ): Promise<SampledToken[]> {
     const { stream } = this.#options;
-    await stream.synchronize();
-    const free = this.#block.take(sequences);
-    const own = { logits: logits.slice(0, 0, sequences.length), ids: free.ids.slice() };
-    const values = { ...own, logprobs: free.logprobs, deviceIds: this.#block.ids(own.ids.length) };
+    const [rules] = await Promise.all([asked, done]);
+    const { logprobs } = outputs;
+    const own = { logits: logits.slice(0, 0, sequences.length), ids: outputs.ids.slice() };
+    const values = { ...own, logprobs, deviceIds: this.#block.ids(own.ids.length) };
     const rows = { sequences, rules, masked: this.#masked, sampler: this.#sampler };
     return chooseByRules(rows, values, stream);
   }
@@ -215,6 +249,15 @@ export class GraphRunner {
     const first = { logits: logits.slice(0, 0, rows), ids: this.#block.ids(rows) };
     return readAlternatives(sequences, first, this.#options.stream);
   }
+}
+
+/** A step some of whose rows have a grammar. */
+interface RuledStep {
+  readonly asked: Promise<readonly RowRule[]>;
+  /** The step without its grammars is over. */
+  readonly done: Promise<void>;
+  readonly logits: Tensor;
+  readonly outputs: StepOutputs;
 }
 
 /** Who chooses in the rows of a step that have a grammar. */

@@ -43,4 +43,5 @@ export type { SchedulerCounts } from './scheduler/scheduler.js';
 export { type ReplayReport, replaySchedule } from './scheduler/trace/replay.js';
 export type { Backlog, TraceDecision, TracePiece } from './scheduler/trace/trace-line.js';
 export type { StepPlan, StepWatch } from './step/step-watch.js';
+export type { LookAheadReport } from './step-pipeline.js';
 export type { TokenBytes } from './stop-condition.js';

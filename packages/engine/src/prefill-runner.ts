@@ -1,10 +1,12 @@
 import { type Stream, Tensor, Workspace } from '@altstream/cuda-runtime';
 import { MaskedSampler } from './grammar/masked-sampler.js';
-import { askMatchers } from './grammar/row-rule.js';
+import { askMatchers, type RowRule } from './grammar/row-rule.js';
 import { collectSampled } from './graph-runner.js';
 import type { CausalModel, ModelCache } from './model.js';
+import type { PrefillResult } from './parts/engine-parts.js';
 import { readLogprobs, Sampler } from './sampler.js';
 import { completesPrompt, type PrefillPiece } from './scheduler/batch.js';
+import type { DeviceDraws, DrawnToken } from './step/device-draws.js';
 import type { SampledToken } from './step/sampled-token.js';
 import { StepInputs } from './step/step-inputs.js';
 
@@ -27,12 +29,16 @@ interface PromptRow {
 }
 
 /** Computes pieces of prompts, eagerly, and the first token of every prompt that it completes. */
-export class PrefillRunner {
+export class PrefillRunner implements DeviceDraws {
   readonly #options: PrefillRunnerOptions;
   readonly #inputs: StepInputs;
   readonly #sampler: Sampler;
   readonly #masked: MaskedSampler;
   readonly #workspace: Workspace;
+  /** First tokens of the last launch: whose, and where they stand. */
+  #drawn:
+    | { readonly ids: Tensor; readonly rows: readonly { id: number; position: number }[] }
+    | undefined;
 
   constructor(options: PrefillRunnerOptions) {
     const { model, maxTokens, maxSequences, maxPages, maxEntries: entries } = options;
@@ -56,13 +62,13 @@ export class PrefillRunner {
     workspace.reset();
     const batch = this.#inputs.batch(maxTokens, maxSequences, maxSequences);
     const logits = model.forward(batch, cache, { stream, workspace });
-    this.#sampler.sample(logits, { stream, allocator: workspace });
+    this.#sampler.drawChanged(logits, { stream, allocator: workspace });
     await stream.synchronize();
   }
 
-  /** @returns the first token of each piece that completes its prompt, in the order of the pieces. */
-  async run(pieces: readonly PrefillPiece[]): Promise<SampledToken[]> {
-    if (pieces.length === 0) return [];
+  /** Enqueues the pieces. Throws what cannot be enqueued. @returns what they come to, when it is there */
+  launch(pieces: readonly PrefillPiece[]): Promise<PrefillResult> {
+    this.#drawn = undefined;
     const { model, cache, stream } = this.#options;
     const workspace = this.#workspace;
     const complete = pieces.filter(completesPrompt);
@@ -81,26 +87,41 @@ export class PrefillRunner {
     workspace.reset();
     const batch = this.#inputs.batch(tokens, pieces.length, rows);
     const logits = model.forward(batch, cache, { stream, workspace });
-    const promptLogits = logits.slice(0, complete.length, rows);
+    const reports = this.#promptReports(promptRows, logits.slice(0, complete.length, rows));
     if (complete.length === 0) {
-      await Promise.all([this.#reportPrompt(promptRows, promptLogits), stream.synchronize()]);
-      return [];
+      return Promise.all([reports, stream.synchronize()]).then(([all]) => ({
+        first: [],
+        reports: all,
+      }));
     }
     const firstLogits = logits.slice(0, 0, complete.length);
     const sampled = this.#sampler.sample(firstLogits, { stream, allocator: workspace });
-    const [, first] = await Promise.all([
-      this.#reportPrompt(promptRows, promptLogits),
+    const drawn = sequences.map(({ id, knownTokens }) => ({ id, position: knownTokens }));
+    this.#drawn = { ids: sampled.ids, rows: drawn };
+    const collect = (rules: readonly RowRule[] | undefined): Promise<SampledToken[]> =>
       collectSampled(
-        { sequences, rules: await asked, masked: this.#masked, sampler: this.#sampler },
+        { sequences, rules, masked: this.#masked, sampler: this.#sampler },
         { logits: firstLogits, sampled },
         stream,
-      ),
-    ]);
-    return first;
+      );
+    const first = asked ? asked.then(collect) : collect(undefined);
+    return Promise.all([first, reports]).then(([tokens, all]) => ({ first: tokens, reports: all }));
+  }
+
+  tokenAt(id: number, position: number): DrawnToken | undefined {
+    if (!this.#drawn) return undefined;
+    const { ids, rows } = this.#drawn;
+    const row = rows.findIndex((one) => one.id === id && one.position === position);
+    return row < 0 ? undefined : { ids, row };
+  }
+
+  countsBelow(id: number, position: number): Tensor | undefined {
+    return this.#sampler.countsBelow(id, position);
   }
 
   /** Forgets what the device was told: after a failed step nothing of it is certain. */
   forget(): void {
+    this.#drawn = undefined;
     this.#inputs.forget();
     this.#sampler.forget();
     this.#masked.forget();
@@ -142,9 +163,12 @@ export class PrefillRunner {
     return promptRows;
   }
 
-  /** Hands the log-probabilities of prompt tokens to their sequences. */
-  async #reportPrompt(rows: readonly PromptRow[], logits: Tensor): Promise<void> {
-    if (rows.length === 0) return;
+  /** Log-probabilities of prompt tokens, by sequence. */
+  async #promptReports(
+    rows: readonly PromptRow[],
+    logits: Tensor,
+  ): Promise<PrefillResult['reports']> {
+    if (rows.length === 0) return [];
     const { stream, model } = this.#options;
     const ids = Tensor.allocate(model.device, [rows.length], 'i32', { stream });
     stream.write(
@@ -158,12 +182,12 @@ export class PrefillRunner {
       { logits, ids, count },
       { stream, allocator: stream },
     ).finally(() => ids.dispose());
-    for (const piece of new Set(rows.map((row) => row.piece))) {
-      const wanted = piece.sequence.parameters.promptLogprobs ?? 0;
+    return [...new Set(rows.map((row) => row.piece))].map((piece) => {
+      const { sequence } = piece;
+      const wanted = sequence.parameters.promptLogprobs ?? 0;
       const own = logprobs.filter((_, index) => rows[index]?.piece === piece);
-      piece.sequence.addPromptLogprobs(
-        own.map(({ logprob, top }) => ({ logprob, top: top.slice(0, wanted) })),
-      );
-    }
+      const tokens = own.map(({ logprob, top }) => ({ logprob, top: top.slice(0, wanted) }));
+      return { sequence, tokens };
+    });
   }
 }

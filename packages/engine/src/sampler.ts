@@ -2,7 +2,13 @@ import { type Device, type Stream, Tensor, type TensorAllocator } from '@altstre
 import { sample, topLogprobs } from '@altstream/dense-kernels';
 import type { TokenLogprob } from './generation-event.js';
 import type { Sequence } from './sequence.js';
-import { type DrawnRow, LogitChanges, type LogitChangesShape } from './step/logit-changes.js';
+import type { DeviceDraws } from './step/device-draws.js';
+import {
+  changesLogits,
+  type DrawnRow,
+  LogitChanges,
+  type LogitChangesShape,
+} from './step/logit-changes.js';
 
 /** What sampling a batch of rows enqueued: ids i32 [rows], logprobs f32 [rows]. */
 export interface Sampled {
@@ -43,6 +49,7 @@ export class Sampler {
   readonly #changes: LogitChanges;
   /** Sequences, in order, whose parameters are on the device; only positions change every step. */
   #uploaded = '';
+  #hasChanges = false;
 
   constructor(device: Device, shape: LogitChangesShape, label: string) {
     const { rows } = shape;
@@ -66,6 +73,11 @@ export class Sampler {
     this.#changes = new LogitChanges(device, shape, label);
   }
 
+  /** Whether logits of a row that was uploaded last are changed before a draw. */
+  get hasChanges(): boolean {
+    return this.#hasChanges;
+  }
+
   /** Enqueues the parameters of the sequences, one a row; rows up to `rows` are padding. */
   upload(stream: Stream, sequences: readonly Sequence[], rows: number): void {
     if (rows === 0) return;
@@ -77,12 +89,21 @@ export class Sampler {
     });
     this.#integers.positions.fill(-1, sequences.length, rows);
     this.#write(stream, 'positions', this.#integers.positions, rows);
-    this.uploadParameters(stream, drawn, rows);
+    this.uploadParameters(stream, drawn, { rows });
   }
 
-  /** The same without positions: nothing, as long as the sequences stay in their rows. */
-  uploadParameters(stream: Stream, drawn: readonly DrawnRow[], rows: number): void {
-    this.#changes.uploadCounts(stream, drawn);
+  /**
+   * The same without positions: nothing, as long as the sequences stay in their rows.
+   *
+   * @param elsewhere counts of another runner, for sequences whose last token is not known yet
+   */
+  uploadParameters(
+    stream: Stream,
+    drawn: readonly DrawnRow[],
+    { rows, elsewhere }: { rows: number; elsewhere?: DeviceDraws | undefined },
+  ): void {
+    this.#hasChanges = drawn.some(({ sequence }) => changesLogits(sequence));
+    this.#changes.uploadCounts(stream, drawn, elsewhere);
     const sequences = drawn.map(({ sequence }) => sequence);
     const key = `${rows}:${sequences.map(({ id }) => id).join()}`;
     if (key === this.#uploaded) return;
@@ -107,33 +128,49 @@ export class Sampler {
     this.#changes.forget();
   }
 
-  /**
-   * Enqueues the choice of one token a row of `logits` f32 [rows, vocab], which are as before when it is
-   * done; may be captured.
-   */
-  sample(logits: Tensor, { positions: given, ...options }: SamplerOptions): Sampled {
-    const rows = logits.shape[0] ?? 0;
-    const column = (name: string): Tensor => {
-      const tensor = this.#tensors[name];
-      if (!tensor) throw new Error(`the sampler has no column ${name}`);
-      return tensor.slice(0, 0, rows);
-    };
-    const positions = given ?? column('positions');
-    const input = {
-      logits,
-      temperature: column('temperature'),
-      topK: column('topK'),
-      topP: column('topP'),
-      minP: column('minP'),
-      seeds: column('seeds'),
-      positions,
-    };
+  /** i32 [1, vocab]: what a sequence's tokens below a position count, if a row has that. */
+  countsBelow(id: number, position: number): Tensor | undefined {
+    return this.#changes.countsBelow(id, position);
+  }
+
+  /** As the rows that were uploaded last need it: with changes, or without. */
+  sample(logits: Tensor, options: SamplerOptions): Sampled {
+    return this.#hasChanges ? this.drawChanged(logits, options) : this.draw(logits, options);
+  }
+
+  /** Enqueues the choice of one token a row of `logits` f32 [rows, vocab]; may be captured. */
+  draw(logits: Tensor, options: SamplerOptions): Sampled {
+    return sample(this.#input(logits, options), options);
+  }
+
+  /** The same from changed logits, in rows that change them. The logits are as before when it is done. */
+  drawChanged(logits: Tensor, options: SamplerOptions): Sampled {
+    const input = this.#input(logits, options);
+    const { positions } = input;
     return this.#changes.around(logits, { ...options, positions }, () => sample(input, options));
   }
 
   dispose(): void {
     for (const tensor of this.#owned) tensor.dispose();
     this.#changes.dispose();
+  }
+
+  #input(logits: Tensor, { positions }: SamplerOptions) {
+    const rows = logits.shape[0] ?? 0;
+    const column = (name: string): Tensor => {
+      const tensor = this.#tensors[name];
+      if (!tensor) throw new Error(`the sampler has no column ${name}`);
+      return tensor.slice(0, 0, rows);
+    };
+    return {
+      logits,
+      temperature: column('temperature'),
+      topK: column('topK'),
+      topP: column('topP'),
+      minP: column('minP'),
+      seeds: column('seeds'),
+      positions: positions ?? column('positions'),
+    };
   }
 
   #setRow(row: number, { parameters }: Sequence): void {

@@ -40,6 +40,10 @@ export class Sequence {
   state: SequenceState = 'waiting';
   /** Tokens whose keys and values are in the cache, or on their way. */
   computedTokens = 0;
+  /** Of these, the ones whose step is over. */
+  landedTokens = 0;
+  /** The last step that it was part of. */
+  lastStep = 0;
   /** Prompt tokens whose pages others had computed. */
   cachedTokens = 0;
   /** Counts the times that the pages went back: the same number of pages may then be other ones. */
@@ -82,6 +86,21 @@ export class Sequence {
     return this.prefillTokens - this.computedTokens;
   }
 
+  /** A step that computes something of it is not over. */
+  get isInFlight(): boolean {
+    return this.landedTokens < this.computedTokens;
+  }
+
+  /** Computed tokens that are known and whose step is over: what others may rely on. */
+  get certainTokens(): number {
+    return Math.min(this.landedTokens, this.knownTokens);
+  }
+
+  /** Tokens that were generated or are on their way. */
+  get drawnTokens(): number {
+    return Math.max(this.generated.length, this.computedTokens + 1 - this.prompt.length);
+  }
+
   /** Prompt tokens whose log-probabilities were reported; a prefill after a preemption repeats none. */
   get reportedPrompt(): number {
     return this.#promptLogprobs.length;
@@ -108,6 +127,7 @@ export class Sequence {
 
   /** Collects log-probabilities of prompt tokens as their chunks are computed. */
   addPromptLogprobs(tokens: PromptEvent['tokens']): void {
+    if (this.state === 'finished') return;
     this.#promptLogprobs.push(...tokens);
     if (this.#promptLogprobs.length === this.prompt.length - 1) {
       this.#options.emit({ type: 'prompt', tokens: this.#promptLogprobs });

@@ -1,7 +1,12 @@
 import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Engine, type GenerationEvent, type MarkovModel } from '../src/index.js';
+import {
+  Engine,
+  type GenerationEvent,
+  type GenerationParameters,
+  type MarkovModel,
+} from '../src/index.js';
 import { collect, counted, countingModel, ids, smoothModel } from './makers/counting.js';
 
 onEachBackend((backend) => {
@@ -22,11 +27,15 @@ onEachBackend((backend) => {
     });
 
     /** Operations submitted from each token of one request to the next, on an engine of its own. */
-    async function operationsPerToken(model: MarkovModel, maxTokens: number): Promise<number[]> {
-      const engine = await Engine.create({ model, maxSequences: 4 });
+    async function operationsPerToken(
+      model: MarkovModel,
+      parameters: GenerationParameters,
+      lookAhead: boolean,
+    ): Promise<number[]> {
+      const engine = await Engine.create({ model, maxSequences: 4, lookAhead });
       const counts: number[] = [];
       await new Promise<void>((resolve) => {
-        engine.submit([3], { temperature: 0, maxTokens }, ({ type }) => {
+        engine.submit([3], { temperature: 0, ...parameters }, ({ type }) => {
           if (type === 'token') counts.push(runtime.stats().operations);
           if (type === 'finish') resolve();
         });
@@ -36,15 +45,47 @@ onEachBackend((backend) => {
     }
 
     it('is one graph launch: tokens stay on the device, inputs and outputs are part of the graph', async () => {
-      const [first = 0, ...others] = await operationsPerToken(counting, 20);
+      const [first = 0, ...others] = await operationsPerToken(counting, { maxTokens: 20 }, false);
       // The first one sends what is new: page table, sampling parameters and the token of the prefill.
       expect(first).toBeGreaterThan(1);
       expect(new Set(others)).toEqual(new Set([1]));
     });
 
+    it('is the graph between two copies with look-ahead, launched a token early', async () => {
+      const counts = await operationsPerToken(counting, { maxTokens: 20 }, true);
+      // The last token comes when nothing is left to launch.
+      expect(counts.slice(1)).toEqual([...new Array(17).fill(3), 0]);
+    });
+
+    it.each([
+      ['penalties', { presencePenalty: 0.5 }],
+      ['biases', { logitBias: new Map([[4, 1]]) }],
+      ['a least length', { minTokens: 50, stopTokenIds: [2] }],
+    ])(
+      'changes logits only for %s: behind the graph, with a draw and a copy of its own',
+      async (_, given) => {
+        const parameters = { maxTokens: 20, ...given };
+        const alone = await operationsPerToken(counting, parameters, false);
+        expect(alone.slice(1)).toEqual(new Array(18).fill(5));
+        const ahead = await operationsPerToken(counting, parameters, true);
+        expect(ahead.slice(1)).toEqual([...new Array(17).fill(6), 0]);
+      },
+    );
+
+    it('counts the steps that change logits', async () => {
+      const engine = await Engine.create({ model: counting, maxSequences: 4 });
+      const ask = (given: GenerationParameters) =>
+        collect(engine.generate([3], { temperature: 0, ...given }));
+      await ask({ maxTokens: 20 });
+      expect(engine.stats().graphs.changedSteps).toBe(0);
+      await Promise.all([ask({ maxTokens: 40 }), ask({ maxTokens: 11, frequencyPenalty: 0.5 })]);
+      expect(engine.stats().graphs.changedSteps).toBe(10);
+      await engine.close();
+    });
+
     it('sends a page-table row more when a sequence gets a page', async () => {
       const model = await countingModel(runtime, { pageTokens: 4 });
-      const steps = await operationsPerToken(model, 16);
+      const steps = await operationsPerToken(model, { maxTokens: 16 }, false);
       expect(steps.slice(1)).toEqual([1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1]);
       model.dispose();
     });

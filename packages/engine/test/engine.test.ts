@@ -3,6 +3,7 @@ import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions, type MarkovModel } from '../src/index.js';
 import { collect, countingModel, ids, smoothModel, vocab } from './makers/counting.js';
+import { settledStats } from './makers/settled-stats.js';
 
 onEachBackend((backend) => {
   describe('the engine', () => {
@@ -67,7 +68,7 @@ onEachBackend((backend) => {
         const expected = Array.from({ length: 3 + (index % 5) }, (_, n) => (last + 1 + n) % vocab);
         expect(ids(events)).toEqual(expected);
       });
-      const { graphs, pages } = engine.stats();
+      const { graphs, pages } = await settledStats(engine);
       expect(graphs.eagerSteps).toBe(0);
       expect(graphs.dropped).toEqual([]);
       expect(graphs.buckets.map(({ rows }) => rows)).toEqual([1, 2, 4]);
@@ -93,7 +94,7 @@ onEachBackend((backend) => {
         if (event.type === 'token') break;
       }
       expect(ids(await other)).toHaveLength(40);
-      const { pages, running } = engine.stats();
+      const { pages, running } = await settledStats(engine);
       expect([pages.free + pages.evictable, running]).toEqual([pages.total, 0]);
     });
 

@@ -3,6 +3,7 @@ import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions, type MarkovModel, StepError } from '../src/index.js';
 import { collect, counted, countingModel, ids } from './makers/counting.js';
+import { settledStats } from './makers/settled-stats.js';
 import { WatchedModel } from './makers/watched-model.js';
 
 onEachBackend((backend) => {
@@ -39,8 +40,8 @@ onEachBackend((backend) => {
       return engine;
     }
 
-    const isFree = (engine: Engine): void => {
-      const { pages, running, waiting } = engine.stats();
+    const isFree = async (engine: Engine): Promise<void> => {
+      const { pages, running, waiting } = await settledStats(engine);
       expect([pages.pinned, pages.reserved, running, waiting]).toEqual([0, 0, 0, 0]);
     };
 
@@ -63,7 +64,7 @@ onEachBackend((backend) => {
       expect(last?.type === 'finish' && last.error).toBeInstanceOf(StepError);
       expect(last?.type === 'finish' && last.error?.message).toMatch(/a prefill failed: planted/);
       expect(ids(await other)).toEqual(counted(3, 30));
-      isFree(engine);
+      await isFree(engine);
     });
 
     it('ends the rows that it decoded, and the prompt of the same step goes on', async () => {
@@ -82,7 +83,7 @@ onEachBackend((backend) => {
       expect(ids(await collect(engine.generate([8], { temperature: 0, maxTokens: 3 })))).toEqual(
         counted(8, 3),
       );
-      isFree(engine);
+      await isFree(engine);
     });
 
     it('ends everything, once, when the device is lost', async () => {
@@ -132,7 +133,7 @@ onEachBackend((backend) => {
       expect(await uncaught).toMatchObject({ message: 'bad listener' });
       expect(ids(await good)).toEqual(counted(4, 12));
       await new Promise((resolve) => setTimeout(resolve, 20));
-      isFree(engine);
+      await isFree(engine);
     });
   });
 });

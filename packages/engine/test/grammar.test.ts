@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions, type MarkovModel } from '../src/index.js';
 import { collect, counted, countingModel, ids, smoothModel, vocab } from './makers/counting.js';
 import { type Allowed, ListMatcher } from './makers/list-matcher.js';
+import { settledStats } from './makers/settled-stats.js';
 
 onEachBackend((backend) => {
   describe('a request with a grammar', () => {
@@ -51,7 +52,7 @@ onEachBackend((backend) => {
         return { expected, events: collect(engine.generate([index % vocab], parameters)) };
       });
       for (const { expected, events } of jobs) expect(ids(await events)).toEqual(expected);
-      const { pages, graphs } = engine.stats();
+      const { pages, graphs } = await settledStats(engine);
       expect(pages.free).toBe(pages.total);
       expect(graphs.eagerSteps).toBe(0);
     });

@@ -61,6 +61,7 @@ class Simulation {
       return;
     }
     one.computedTokens += tokens;
+    one.landedTokens += tokens;
     this.cache.publish(one);
     const isComplete = one.remainingPrefill <= 0;
     if (isComplete) one.accept({ id: this.#random.integer(0, 3), logprob: 0, top: [] });

@@ -1,7 +1,8 @@
 import { DeviceLostError, OutOfMemoryError } from '@altstream/cuda-runtime';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Engine, type FinishEvent, MockEngine, StepError } from '../src/index.js';
+import { type FinishEvent, MockEngine, StepError } from '../src/index.js';
 import { collect, ids } from './makers/counting.js';
+import { settledStats } from './makers/settled-stats.js';
 
 describe('a fault of a mock engine', () => {
   let engine: MockEngine;
@@ -21,8 +22,10 @@ describe('a fault of a mock engine', () => {
     const all = lengths.map((maxTokens, n) => collect(engine.generate([n + 1], { maxTokens })));
     return (await Promise.all(all)).map((events) => events.at(-1) as FinishEvent);
   };
-  const isFree = ({ pages, running, waiting }: ReturnType<Engine['stats']>): void =>
+  const isFree = async (): Promise<void> => {
+    const { pages, running, waiting } = await settledStats(engine);
     expect([pages.pinned, pages.reserved, running, waiting]).toEqual([0, 0, 0, 0]);
+  };
 
   it('of a row ends that row only', async () => {
     engine.injectFault({ kind: 'row', at: 3, row: 1 });
@@ -30,7 +33,7 @@ describe('a fault of a mock engine', () => {
     expect([first?.reason, third?.reason]).toEqual(['length', 'length']);
     expect(second).toMatchObject({ reason: 'error', error: expect.any(StepError) });
     expect(second?.error?.message).toMatch(/no logit of the row is a number/);
-    isFree(engine.stats());
+    await isFree();
   });
 
   it('of a step ends all of its rows, and no later request', async () => {
@@ -39,7 +42,7 @@ describe('a fault of a mock engine', () => {
     expect(all.map(({ reason }) => reason)).toEqual(['length', 'error']);
     expect(all[1]?.error?.message).toBe('decoding failed: a planted fault of a decode step');
     expect(ids(await collect(engine.generate([7], { maxTokens: 2 })))).toEqual([7, 7]);
-    isFree(engine.stats());
+    await isFree();
   });
 
   it('comes again if it should, and at prompt steps if it should', async () => {
@@ -52,7 +55,7 @@ describe('a fault of a mock engine', () => {
     }
     const failed = reasons.flatMap((reason, index) => (reason === 'error' ? [index + 1] : []));
     expect(failed).toEqual([2, 5, 8]);
-    isFree(engine.stats());
+    await isFree();
   });
 
   it('that loses the device ends everything, once', async () => {

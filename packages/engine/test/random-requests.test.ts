@@ -3,6 +3,7 @@ import { onEachBackend, seededRandom } from '@altstream/cuda-runtime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Engine, type GenerationEvent, type MarkovModel } from '../src/index.js';
 import { collect, counted, countingModel, ids, vocab } from './makers/counting.js';
+import { settledStats } from './makers/settled-stats.js';
 
 /** A request drawn at random, and what must come of it. */
 interface Drawn {
@@ -97,7 +98,7 @@ onEachBackend((backend) => {
       };
       await Promise.all(draw(seed, 200).map(serve));
       clearInterval(flushing);
-      const { pages, running, waiting, graphs, prefixCache } = engine.stats();
+      const { pages, running, waiting, graphs, prefixCache } = await settledStats(engine);
       expect(prefixCache.hits).toBeGreaterThan(0);
       expect([pages.pinned, pages.reserved, running, waiting]).toEqual([0, 0, 0, 0]);
       expect(graphs.eagerSteps).toBe(0);

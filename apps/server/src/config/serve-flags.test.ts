@@ -33,6 +33,9 @@ describe('the flags of serve', () => {
     [['--gpu-memory-utilization', '0.85'], { gpuMemoryUtilization: 0.85 }],
     [['--no-enable-prefix-caching'], { enablePrefixCaching: false }],
     [['--enable-prefix-caching'], { enablePrefixCaching: true }],
+    [['--no-async-scheduling'], { asyncScheduling: false }],
+    [['--async-scheduling'], { asyncScheduling: true }],
+    [['--disable-overlap-schedule'], { asyncScheduling: false }],
     [['--prefix-cache-isolation', 'api-key'], { prefixCacheIsolation: 'api-key' }],
     [
       ['--mock-engine', '{"decodeMs":5,"answers":["a"],"faults":[{"kind":"slow","at":2,"ms":9}]}'],
@@ -41,7 +44,14 @@ describe('the flags of serve', () => {
     [['--load-format', 'dummy'], { loadFormat: 'dummy', seed: 0 }],
     [
       [],
-      { port: 8000, host: '127.0.0.1', maxNumSeqs: 8, device: 'auto', enablePrefixCaching: true },
+      {
+        port: 8000,
+        host: '127.0.0.1',
+        maxNumSeqs: 8,
+        device: 'auto',
+        enablePrefixCaching: true,
+        asyncScheduling: true,
+      },
     ],
   ])('%j', (args, expected) => {
     expect(parse(...args)).toMatchObject(expected);

@@ -64,6 +64,7 @@ export interface ServeFlags extends TlsFlags {
   readonly recordTrace?: string;
   readonly numGpuBlocksOverride?: number;
   readonly enablePrefixCaching: boolean;
+  readonly asyncScheduling: boolean;
   readonly prefixCacheIsolation?: 'none' | 'api-key';
   readonly cudaGraphSizes?: readonly number[];
   readonly enforceEager?: boolean;
@@ -216,6 +217,10 @@ function addSchedulerFlags(command: Command): void {
       flag('--enable-prefix-caching', 'requests that begin alike share pages').default(true),
     )
     .addOption(flag('--no-enable-prefix-caching', 'every prompt is computed whole'))
+    .addOption(
+      flag('--async-scheduling', 'a step is launched while the one before runs').default(true),
+    )
+    .addOption(flag('--no-async-scheduling', 'one step at a time'))
     .addOption(
       flag('--prefix-cache-isolation <by>', 'whose prompts a request may find').choices([
         'none',

@@ -29,7 +29,14 @@ const stats = (promptTokens: number, generatedTokens: number) => ({
     dropped: [],
     eagerSteps: 1,
     fedSteps: 7,
+    changedSteps: 0,
     workspaceBytes: 0,
+  },
+  lookAhead: {
+    isEnabled: true,
+    aheadSteps: 2,
+    waits: { grammar: 0, pages: 0, failure: 0 },
+    discardedTokens: 0,
   },
 });
 

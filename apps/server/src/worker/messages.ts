@@ -45,6 +45,8 @@ export interface EngineWorkerOptions {
   readonly traceFile: string | undefined;
   readonly pages: number | undefined;
   readonly prefixCaching: boolean;
+  /** Whether a step is launched while the one before runs. */
+  readonly lookAhead: boolean;
   readonly graphSizes: readonly number[] | undefined;
   /** No model runs, and nothing above that is about one matters. */
   readonly mock: MockSetup | undefined;

@@ -105,7 +105,20 @@ export class ScriptedEngine implements EngineLink {
       steps: 0,
       promptTokens: 0,
       generatedTokens: 0,
-      graphs: { buckets: [], dropped: [], eagerSteps: 0, fedSteps: 0, workspaceBytes: 0 },
+      graphs: {
+        buckets: [],
+        dropped: [],
+        eagerSteps: 0,
+        fedSteps: 0,
+        changedSteps: 0,
+        workspaceBytes: 0,
+      },
+      lookAhead: {
+        isEnabled: false,
+        aheadSteps: 0,
+        waits: { grammar: 0, pages: 0, failure: 0 },
+        discardedTokens: 0,
+      },
     };
   }
 

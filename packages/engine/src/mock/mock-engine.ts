@@ -4,7 +4,7 @@ import { ParameterError } from '../errors/index.js';
 import type { ModelFacts } from '../model.js';
 import { echoPrompt, type MockAnswer } from './mock-answer.js';
 import { type MockFault, MockFaults } from './mock-faults.js';
-import { MockDecode, MockPrefill } from './mock-steps.js';
+import { MockDecode, MockLine, MockPrefill } from './mock-steps.js';
 
 type Needless = 'model' | 'memoryFraction' | 'graphSizes';
 
@@ -54,7 +54,7 @@ export class MockEngine extends Engine {
       decodeMs: time('decodeMs', decodeMs),
       prefillMsPerToken: time('prefillMsPerToken', prefillMsPerToken),
     };
-    const behaviour = { vocabSize, answer, faults: planted, ...times };
+    const behaviour = { vocabSize, answer, faults: planted, line: new MockLine(), ...times };
     const perSequence = Math.ceil((given.maxModelLength ?? maxPositions) / pageTokens);
     const pages = given.pages ?? perSequence * (given.maxSequences ?? 8);
     super({

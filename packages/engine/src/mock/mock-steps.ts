@@ -3,7 +3,7 @@ import { ParameterError } from '../errors/index.js';
 import type { TokenLogprob } from '../generation-event.js';
 import { askMatchers, type RowRule } from '../grammar/row-rule.js';
 import type { GraphRunnerReport } from '../graph-runner.js';
-import type { DecodeRunner, PromptRunner } from '../parts/engine-parts.js';
+import type { DecodeRunner, PrefillResult, PromptRunner } from '../parts/engine-parts.js';
 import { completesPrompt, type PrefillPiece } from '../scheduler/batch.js';
 import type { Sequence } from '../sequence.js';
 import type { SampledToken } from '../step/sampled-token.js';
@@ -19,6 +19,20 @@ export interface MockBehaviour {
   readonly decodeMs: number;
   /** Milliseconds of a prompt step for each of its tokens. */
   readonly prefillMsPerToken: number;
+  /** Where the steps of both runners queue up. */
+  readonly line: MockLine;
+}
+
+/** One step after the other, in the order in which they were launched, as on a device. */
+export class MockLine {
+  #last: Promise<unknown> = Promise.resolve();
+
+  run<T>(step: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(step);
+    // One that fails is the matter of its own step.
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
 }
 
 /** Lets the time of a step go by and takes its tokens from a script. */
@@ -32,7 +46,15 @@ class MockStep {
   /** Nothing is on a device. */
   forget(): void {}
 
-  protected async pass(
+  protected pass(
+    part: 'decode' | 'prefill',
+    ms: number,
+    sequences: readonly Sequence[],
+  ): Promise<SampledToken[]> {
+    return this.behaviour.line.run(() => this.#pass(part, ms, sequences));
+  }
+
+  async #pass(
     part: 'decode' | 'prefill',
     ms: number,
     sequences: readonly Sequence[],
@@ -52,7 +74,8 @@ class MockStep {
   #token(sequence: Sequence, rule: RowRule, isBad: boolean): SampledToken {
     const { answer, vocabSize } = this.behaviour;
     if (rule?.end) return { id: -1, logprob: 0, top: [], end: rule.end };
-    const said = answer(sequence);
+    // Nobody is told what is computed for a request that has ended.
+    const said = sequence.state === 'finished' ? 0 : answer(sequence);
     const id = rule?.mask ? allowedId(said, rule.mask) : said;
     if (!Number.isInteger(id) || id < 0 || id >= vocabSize) {
       const expected = `an id from 0 to ${vocabSize - 1}`;
@@ -67,14 +90,15 @@ class MockStep {
 export class MockDecode extends MockStep implements DecodeRunner {
   #steps = 0;
 
-  run(sequences: readonly Sequence[]): Promise<SampledToken[]> {
+  launch(sequences: readonly Sequence[]): Promise<SampledToken[]> {
     this.#steps += 1;
     return this.pass('decode', this.behaviour.decodeMs, sequences);
   }
 
   /** There are no graphs. */
   describe(): GraphRunnerReport {
-    return { buckets: [], dropped: [], eagerSteps: this.#steps, fedSteps: 0, workspaceBytes: 0 };
+    const none = { fedSteps: 0, changedSteps: 0, workspaceBytes: 0 };
+    return { buckets: [], dropped: [], eagerSteps: this.#steps, ...none };
   }
 }
 
@@ -82,27 +106,25 @@ export class MockDecode extends MockStep implements DecodeRunner {
 export class MockPrefill extends MockStep implements PromptRunner {
   readonly workspaceBytes = 0;
 
-  async run(pieces: readonly PrefillPiece[]): Promise<SampledToken[]> {
+  async launch(pieces: readonly PrefillPiece[]): Promise<PrefillResult> {
     const tokens = pieces.reduce((sum, piece) => sum + piece.tokens, 0);
     const complete = pieces.filter(completesPrompt).map(({ sequence }) => sequence);
     const ms = tokens * this.behaviour.prefillMsPerToken;
     const first = await this.pass('prefill', ms, complete);
-    for (const piece of pieces) this.#reportPrompt(piece);
-    return first;
+    return { first, reports: pieces.flatMap((piece) => this.#reports(piece)) };
   }
 
   /** Every token of a prompt was as certain as those of the answers are. */
-  #reportPrompt({ sequence, start, tokens }: PrefillPiece): void {
+  #reports({ sequence, start, tokens }: PrefillPiece): PrefillResult['reports'] {
     const count = sequence.parameters.promptLogprobs;
-    if (count === undefined) return;
+    if (count === undefined) return [];
     const end = Math.min(start + tokens, sequence.prompt.length - 1);
     const begin = Math.max(start, sequence.reportedPrompt);
-    if (begin >= end) return;
+    if (begin >= end) return [];
     const next = sequence.prompt.subarray(begin + 1, end + 1);
     const { vocabSize } = this.behaviour;
-    sequence.addPromptLogprobs(
-      Array.from(next, (id) => ({ logprob: 0, top: certain(id, count, vocabSize) })),
-    );
+    const certainty = (id: number) => ({ logprob: 0, top: certain(id, count, vocabSize) });
+    return [{ sequence, tokens: Array.from(next, certainty) }];
   }
 }
 

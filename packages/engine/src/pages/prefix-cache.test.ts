@@ -19,6 +19,7 @@ const counting = (promptTokens: number, cacheSalt?: string): Sequence =>
 function compute(cache: PrefixCache, sequence: Sequence, tokens = sequence.remainingPrefill): void {
   cache.grow(sequence, sequence.computedTokens + tokens);
   sequence.computedTokens += tokens;
+  sequence.landedTokens += tokens;
   cache.publish(sequence);
 }
 

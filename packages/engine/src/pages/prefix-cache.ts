@@ -42,7 +42,7 @@ export class PrefixCache {
   readonly #options: PrefixCacheOptions;
   readonly #holdings = new WeakMap<Sequence, Holding>();
   /** Tables of sequences that are over, which a step that still runs may write to. */
-  #leaving: { readonly step: number; readonly pages: readonly number[] }[] = [];
+  #leaving: { readonly step: number; readonly pages: number[] }[] = [];
   #landed = 0;
   readonly #counts = { queries: 0, hits: 0 };
 
@@ -113,13 +113,16 @@ export class PrefixCache {
   /**
    * Gives every sequence, in order, what others computed since the last step.
    *
-   * @returns those whose next page one before them is computing: it costs them less to wait. None waits
-   * for more than two steps without getting a page.
+   * @param live all that hold pages
+   * @returns those whose next page another is computing: it costs them less to wait. None waits
+   * for more than two steps, and one that is not over, without getting a page.
    */
-  share(sequences: readonly Sequence[]): ReadonlySet<Sequence> {
+  share(sequences: readonly Sequence[], live = sequences): ReadonlySet<Sequence> {
     const waiting = new Set<Sequence>();
-    if (!this.#options.isEnabled) return waiting;
-    const claimed = new Set<string>();
+    if (!this.#options.isEnabled || sequences.length === 0) return waiting;
+    const flying = live.filter(({ isInFlight }) => isInFlight);
+    const most = mostWaits + (flying.length > 0 ? 1 : 0);
+    const claimed = new Set(flying.flatMap((sequence) => this.#keysInFlight(sequence)));
     for (const sequence of sequences) {
       const holding = this.#holding(sequence);
       this.#catchUp(sequence, holding);
@@ -127,7 +130,7 @@ export class PrefixCache {
       if (key === undefined) continue;
       const isWorthIt = claimed.has(key) && this.#canTakeOver(sequence);
       claimed.add(key);
-      if (!isWorthIt || holding.waits >= mostWaits) continue;
+      if (!isWorthIt || holding.waits >= most) continue;
       holding.waits += 1;
       waiting.add(sequence);
     }
@@ -152,13 +155,13 @@ export class PrefixCache {
     return true;
   }
 
-  /** Enters the pages that are full now; call when what `computedTokens` counts is computed for certain. */
+  /** Enters the pages that are full by now and whose tokens are certain. */
   publish(sequence: Sequence): void {
     const { pool, pageTokens, isEnabled } = this.#options;
-    if (!isEnabled) return;
+    if (!isEnabled || sequence.outcome === 'error') return;
     const holding = this.#holding(sequence);
     const { keys } = holding;
-    const full = Math.floor(sequence.computedTokens / pageTokens);
+    const full = Math.floor(sequence.certainTokens / pageTokens);
     for (; holding.published < full; holding.published += 1) {
       const index = holding.published;
       const page = sequence.pages[index];
@@ -179,10 +182,17 @@ export class PrefixCache {
     // What a failed step or a model gone wrong left behind must not reach others.
     if (sequence.outcome === 'error') for (const page of holding.entered) pool.forget(page);
     pool.breakPromise(holding.promised);
+    holding.promised = 0;
+    // What a step still computes of a sequence that was given up can be of use to others.
+    if (step > this.#landed && sequence.state === 'finished') {
+      this.#leaving.push({ step, pages: sequence.pages });
+      return;
+    }
     const pages = sequence.pages.splice(0);
-    holding.furthest = Math.max(holding.furthest, sequence.computedTokens);
+    holding.furthest = Math.max(holding.furthest, sequence.landedTokens);
     sequence.computedTokens = 0;
-    Object.assign(holding, { promised: 0, published: 0, entered: [], waits: 0 });
+    sequence.landedTokens = 0;
+    Object.assign(holding, { published: 0, entered: [], waits: 0 });
     sequence.tableVersion += 1;
     if (step <= this.#landed) pool.letGo(pages);
     else this.#leaving.push({ step, pages });
@@ -194,7 +204,7 @@ export class PrefixCache {
     const free = this.#leaving.filter((table) => table.step <= this.#landed);
     if (free.length === 0) return;
     this.#leaving = this.#leaving.filter((table) => table.step > this.#landed);
-    for (const { pages } of free) this.#options.pool.letGo(pages);
+    for (const { pages } of free) this.#options.pool.letGo(pages.splice(0));
   }
 
   /** Forgets all pages that no sequence holds. @returns how many those were */
@@ -235,6 +245,7 @@ export class PrefixCache {
       this.#counts.hits += pageTokens;
     }
     sequence.computedTokens += pageTokens;
+    sequence.landedTokens += pageTokens;
     holding.published = sequence.pages.length;
     holding.waits = 0;
   }
@@ -248,9 +259,20 @@ export class PrefixCache {
     return isFull ? keys.at(index) : undefined;
   }
 
+  /** Names of the full pages that a step which is not over computes. */
+  #keysInFlight(sequence: Sequence): string[] {
+    const { pageTokens } = this.#options;
+    const { landedTokens, computedTokens, knownTokens } = sequence;
+    const first = Math.floor(landedTokens / pageTokens);
+    const end = Math.floor(Math.min(computedTokens, knownTokens) / pageTokens);
+    const { keys } = this.#holding(sequence);
+    return Array.from({ length: Math.max(0, end - first) }, (_, n) => keys.at(first + n));
+  }
+
   /** Whether the next page could be another's: it begins here, and a token is left to compute. */
   #canTakeOver(sequence: Sequence): boolean {
     const { pageTokens } = this.#options;
+    if (sequence.isInFlight) return false;
     const isAtBorder = sequence.pages.length * pageTokens === sequence.computedTokens;
     return this.#mayReuse(sequence) && isAtBorder && sequence.remainingPrefill > pageTokens;
   }

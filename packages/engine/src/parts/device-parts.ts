@@ -5,6 +5,9 @@ import { createCache, pagesOfSequence, sizeCache } from '../memory/cache.js';
 import { PrefillRunner } from '../prefill-runner.js';
 import type { EngineParts } from './engine-parts.js';
 
+/** Operations of a step under way behind which the next one fits into any queue that it fits into alone. */
+const fewPending = 64;
+
 /**
  * The parts of an engine whose model runs on a device: the cache, sized and allocated, and the
  * runners, with the decode graphs captured.
@@ -27,10 +30,9 @@ export async function deviceParts(asked: SettledOptions): Promise<EngineParts> {
     const size = await sizeCache(asked, stream);
     const options = withPages(asked, size);
     const cache = keep(createCache(options, size.pages));
-    const { maxEntries, graphSizes, maxSequences } = options;
+    const { maxEntries, graphSizes, maxSequences, lookAhead } = options;
     const parts = { model, cache, stream, maxPages: pagesOfSequence(options), maxEntries };
     const maxRows = Math.max(maxSequences, ...graphSizes);
-    const decode = keep(new GraphRunner({ ...parts, buckets: graphSizes, maxRows }));
     const prefill = keep(
       new PrefillRunner({
         ...parts,
@@ -38,8 +40,13 @@ export async function deviceParts(asked: SettledOptions): Promise<EngineParts> {
         maxSequences: options.maxPartialPrefills,
       }),
     );
+    const buckets = graphSizes;
+    const decode = keep(new GraphRunner({ ...parts, buckets, maxRows, lookAhead, drawn: prefill }));
     await decode.capture();
-    return { options, pages: cache.pages, decode, prefill, dispose };
+    const ready = async (): Promise<void> => {
+      if (stream.pending >= fewPending) await stream.ready(fewPending);
+    };
+    return { options, pages: cache.pages, decode, prefill, ready, dispose };
   } catch (error) {
     dispose();
     throw error;

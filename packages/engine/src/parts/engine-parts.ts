@@ -1,14 +1,33 @@
 import type { SettledOptions } from '../engine-options.js';
+import type { PromptEvent } from '../generation-event.js';
 import type { GraphRunnerReport } from '../graph-runner.js';
 import type { ModelFacts } from '../model.js';
 import type { PrefillPiece } from '../scheduler/batch.js';
 import type { Sequence } from '../sequence.js';
 import type { SampledToken } from '../step/sampled-token.js';
 
-/** Computes one token for each decoding sequence. */
+/** What pieces of prompts came to. */
+export interface PrefillResult {
+  /** The first token of each piece that completes its prompt, in the order of the pieces. */
+  readonly first: readonly SampledToken[];
+  /** Log-probabilities of prompt tokens, in order, of the sequences that want them. */
+  readonly reports: readonly {
+    readonly sequence: Sequence;
+    readonly tokens: PromptEvent['tokens'];
+  }[];
+}
+
+/**
+ * Computes one token for each decoding sequence. With look-ahead a launch comes before the one before is
+ * over: launches of both runners are computed in their order.
+ */
 export interface DecodeRunner {
-  /** @returns a token for each sequence, in order */
-  run(sequences: readonly Sequence[]): Promise<SampledToken[]>;
+  /**
+   * Starts to compute the last token of each sequence that counts as computed. Throws what cannot be started.
+   *
+   * @returns the token drawn after it for each sequence, in order
+   */
+  launch(sequences: readonly Sequence[]): Promise<readonly SampledToken[]>;
   /** After a failed step nothing that was computed is certain. */
   forget(): void;
   describe(): GraphRunnerReport;
@@ -16,8 +35,8 @@ export interface DecodeRunner {
 
 /** Computes pieces of prompts. */
 export interface PromptRunner {
-  /** @returns the first token of each piece that completes its prompt, in the order of the pieces */
-  run(pieces: readonly PrefillPiece[]): Promise<SampledToken[]>;
+  /** Starts to compute the pieces. Throws what cannot be started. */
+  launch(pieces: readonly PrefillPiece[]): Promise<PrefillResult>;
   /** After a failed step nothing that was computed is certain. */
   forget(): void;
   /** Bytes of activations held for the largest step so far. */
@@ -31,6 +50,8 @@ export interface EngineParts {
   readonly pages: number;
   readonly decode: DecodeRunner;
   readonly prefill: PromptRunner;
+  /** Resolves when a step may be launched behind the one that runs; absent = at any time. */
+  readonly ready?: () => Promise<void>;
   /** Frees everything; no step is under way. */
   dispose(): void;
 }

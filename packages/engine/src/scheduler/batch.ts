@@ -9,9 +9,17 @@ export interface PrefillPiece {
 }
 
 /** What one step computes: a row for every decoding sequence, and pieces of prompts. */
-export interface Batch {
+export interface BatchParts {
   readonly decode: readonly Sequence[];
   readonly prefill: readonly PrefillPiece[];
+}
+
+/** A step that was decided. */
+export interface Batch extends BatchParts {
+  /** Number of the step, from 1. */
+  readonly step: number;
+  /** Some rows had to sit this step out for want of pages: the next is decided when it is over. */
+  readonly lacksPages: boolean;
 }
 
 /** True for the last piece of what a sequence computes before it decodes. */

@@ -33,6 +33,7 @@ function run(scheduler: Scheduler, batch: Batch): void {
   for (const { sequence, start, tokens } of batch.prefill) {
     if (start + tokens === sequence.prompt.length) sequence.accept(token);
   }
+  scheduler.landed(batch.step);
 }
 
 describe('the scheduler', () => {

@@ -1,7 +1,7 @@
 import { DeadlineError } from '../errors/index.js';
 import type { PrefixCache } from '../pages/prefix-cache.js';
 import type { Sequence } from '../sequence.js';
-import type { Batch, PrefillPiece } from './batch.js';
+import type { Batch, BatchParts, PrefillPiece } from './batch.js';
 import { DecodeSet } from './decode-set.js';
 import { Headroom } from './headroom.js';
 import { PrefillPace } from './prefill-pace.js';
@@ -49,11 +49,15 @@ export class Scheduler {
   readonly #waiting = new WaitingQueue();
   readonly #prefills = new PrefillQueue();
   readonly #decodes = new DecodeSet();
+  /** Sequences that are decided no further, whose last step is not over. */
+  #ending: readonly Sequence[] = [];
   readonly #headroom = new Headroom();
   readonly #pace = new PrefillPace();
   readonly #trace: TraceRecorder;
   readonly #counts = { preemptions: 0, expired: 0 };
   #step = 0;
+  #landed = 0;
+  #lacksPages = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -84,9 +88,14 @@ export class Scheduler {
     return this.#waiting.tokens;
   }
 
-  /** Sequences that were admitted. */
+  /** Sequences that were admitted, with those whose last step is not over. */
   get running(): number {
-    return this.#prefills.sequences.length + this.#decodes.rows.length;
+    return this.#placed + this.#ending.length;
+  }
+
+  /** The last answer of `next` would be another if no step were under way: pages are lacking. */
+  get lacksPages(): boolean {
+    return this.#lacksPages;
   }
 
   get isIdle(): boolean {
@@ -99,7 +108,7 @@ export class Scheduler {
 
   /** Sequences that hold pages. */
   get live(): readonly Sequence[] {
-    return [...this.#prefills.sequences, ...this.#decodes.rows];
+    return [...this.#prefills.sequences, ...this.#decodes.rows, ...this.#ending];
   }
 
   /** Queues a new sequence. */
@@ -110,42 +119,49 @@ export class Scheduler {
   }
 
   /**
-   * Retires what ended, admits what fits, and says what the next step computes; undefined = nothing.
+   * Retires what ended, admits what fits, and says what the next step computes; undefined = nothing, or
+   * nothing before the steps under way are over. What it says counts as launched.
    *
    * @param nowMs the clock
    */
   next(nowMs: number, backlog: Backlog = 'none'): Batch | undefined {
     const { cache } = this.#options;
-    this.#trace.asked(nowMs, backlog);
-    // One step at a time: the one before is over when the next is asked for.
-    cache.landed(this.#step);
+    this.#trace.asked(nowMs, backlog, this.#landed);
+    cache.landed(this.#landed);
     this.#retire(nowMs);
-    const batch = backlog === 'stuck' ? emptyBatch : this.#batch(nowMs, backlog);
-    this.#trace.decided(batch, cache.availablePages);
-    if (batch.decode.length + batch.prefill.length === 0) return undefined;
+    this.#lacksPages = false;
+    const parts = backlog === 'stuck' ? emptyBatch : this.#batch(nowMs, backlog);
+    this.#trace.decided(parts, cache.availablePages);
+    if (parts.decode.length + parts.prefill.length === 0) return undefined;
     this.#step += 1;
-    return batch;
+    this.#launch(parts);
+    return { ...parts, step: this.#step, lacksPages: this.#lacksPages };
   }
 
   /**
-   * Records that a batch is computed; call before its tokens are delivered.
+   * Records that a part of a batch is computed, in the order of the steps; call before its tokens are
+   * delivered. A token drawn for a sequence that has ended is none.
    *
    * @param prefillMs how long its prompts took, if that was measured
    */
-  commit(batch: Batch, prefillMs?: number): void {
-    this.#trace.committed(batch, prefillMs);
-    for (const sequence of batch.decode) {
-      sequence.computedTokens += 1;
+  commit(parts: BatchParts, prefillMs?: number): void {
+    const decode = parts.decode.filter(({ state }) => state !== 'finished');
+    const { prefill } = parts;
+    for (const sequence of decode) {
+      sequence.landedTokens += 1;
       this.#waiting.chargeToken(sequence);
     }
-    for (const { sequence, tokens } of batch.prefill) sequence.computedTokens += tokens;
+    for (const { sequence, tokens } of prefill) sequence.landedTokens += tokens;
+    this.#trace.committed({ decode, prefill }, prefillMs);
     const { cache } = this.#options;
-    for (const sequence of batch.decode) cache.publish(sequence);
-    for (const { sequence } of batch.prefill) cache.publish(sequence);
-    if (prefillMs !== undefined) this.#pace.observe({ ...extentOf(batch.prefill), ms: prefillMs });
-    for (const sequence of this.#prefills.remove((one) => one.remainingPrefill === 0)) {
-      this.#decodes.add(sequence);
-    }
+    for (const sequence of decode) cache.publish(sequence);
+    for (const { sequence } of prefill) cache.publish(sequence);
+    if (prefillMs !== undefined) this.#pace.observe({ ...extentOf(prefill), ms: prefillMs });
+  }
+
+  /** Nothing of the steps up to this one runs any more. */
+  landed(step: number): void {
+    this.#landed = Math.max(this.#landed, step);
   }
 
   /** Forgets the computed pages that no sequence holds. @returns how many those were */
@@ -171,25 +187,52 @@ export class Scheduler {
       ...this.#waiting.remove(all),
       ...this.#prefills.remove(all),
       ...this.#decodes.remove(all),
+      ...this.#removeEnding(all),
     ];
   }
 
-  #batch(nowMs: number, backlog: Backlog): Batch {
-    this.#headroom.decay();
+  /** Sequences that take part in the steps to come. */
+  get #placed(): number {
+    return this.#prefills.sequences.length + this.#decodes.rows.length;
+  }
+
+  get #isFlying(): boolean {
+    return this.#landed < this.#step;
+  }
+
+  #batch(nowMs: number, backlog: Backlog): BatchParts {
     const stalled = this.#growDecodes();
+    // Who gives way is decided when it is known who ended.
+    if (this.#lacksPages && this.#isFlying) return emptyBatch;
+    this.#headroom.decay();
     const mayPrefill = backlog === 'none';
     if (mayPrefill) this.#admit(nowMs);
     const decode = this.#decodes.rows.filter((sequence) => !stalled.has(sequence));
     const prefill = mayPrefill ? this.#growPrefills(decode.length > 0) : [];
-    if (decode.length + prefill.length > 0 || this.running === 0) return { decode, prefill };
-    return mayPrefill ? this.#force() : emptyBatch;
+    if (decode.length + prefill.length > 0 || this.#placed === 0) return { decode, prefill };
+    return mayPrefill && !this.#isFlying ? this.#force() : emptyBatch;
+  }
+
+  /** What was decided is on its way: the next step builds on it. */
+  #launch({ decode, prefill }: BatchParts): void {
+    const launch = (sequence: Sequence, tokens: number): void => {
+      sequence.computedTokens += tokens;
+      sequence.lastStep = this.#step;
+    };
+    for (const sequence of decode) launch(sequence, 1);
+    for (const { sequence, tokens } of prefill) launch(sequence, tokens);
+    for (const sequence of this.#prefills.remove((one) => one.remainingPrefill === 0)) {
+      this.#decodes.add(sequence);
+    }
   }
 
   /** Gives back the pages of every sequence that finished, was given up, or whose time is over. */
   #retire(nowMs: number): void {
     const isOver = (sequence: Sequence): boolean => {
       const isNew = sequence.state !== 'finished' && !sequence.isAborted;
-      const late = isNew ? this.#lateness(sequence, nowMs) : undefined;
+      // What is on its way is awaited: it was computed in time.
+      const mayBeLate = isNew && !sequence.isInFlight;
+      const late = mayBeLate ? this.#lateness(sequence, nowMs) : undefined;
       if (late) {
         this.#counts.expired += 1;
         this.#trace.expired(sequence);
@@ -200,8 +243,20 @@ export class Scheduler {
     };
     for (const sequence of this.#prefills.remove(isOver)) this.#release(sequence);
     for (const sequence of this.#decodes.remove(isOver)) this.#release(sequence);
+    for (const sequence of this.#removeEnding(isOver)) this.#release(sequence);
     this.#waiting.remove(isOver);
     this.#waiting.forgetIdle(this.live);
+    const isEnding = (one: Sequence): boolean =>
+      one.isInFlight &&
+      (one.drawnTokens >= one.maxTokens || this.#lateness(one, nowMs) !== undefined);
+    const ending = [...this.#prefills.remove(isEnding), ...this.#decodes.remove(isEnding)];
+    this.#ending = [...this.#ending, ...ending];
+  }
+
+  #removeEnding(test: (sequence: Sequence) => boolean): readonly Sequence[] {
+    const removed = this.#ending.filter(test);
+    if (removed.length > 0) this.#ending = this.#ending.filter((one) => !removed.includes(one));
+    return removed;
   }
 
   #lateness(sequence: Sequence, nowMs: number): DeadlineError | undefined {
@@ -220,7 +275,7 @@ export class Scheduler {
   /** A large request whose turn it is is never passed over, so it cannot starve. */
   #admit(nowMs: number): void {
     const { cache, maxSequences } = this.#options;
-    while (this.running < maxSequences) {
+    while (this.#placed < maxSequences) {
       const next = this.#waiting.head(nowMs);
       if (!next || !cache.admit(next, this.#heldBack())) return;
       this.#waiting.take(next);
@@ -232,7 +287,8 @@ export class Scheduler {
 
   #heldBack(): number {
     const { pageTokens } = this.#options.cache;
-    return this.running === 0 ? 0 : this.#headroom.pages(this.live, pageTokens);
+    const placed = [...this.#prefills.sequences, ...this.#decodes.rows];
+    return placed.length === 0 ? 0 : this.#headroom.pages(placed, pageTokens);
   }
 
   /** Makes room for a token of every decoding sequence. @returns those that have none in this step */
@@ -246,7 +302,11 @@ export class Scheduler {
     if (needy.length > cache.availablePages) needy.sort((a, b) => (losesLess(a, b) ? 1 : -1));
     for (const sequence of needy) {
       if (sequence.state !== 'decoding') continue;
-      if (!this.#makeRoom(sequence, this.#step)) stalled.add(sequence);
+      if (cache.grow(sequence, sequence.computedTokens + 1)) continue;
+      if (!this.#isFlying && this.#makeRoom(sequence, this.#step)) continue;
+      this.#lacksPages = true;
+      if (this.#isFlying) break;
+      stalled.add(sequence);
     }
     return stalled;
   }
@@ -254,7 +314,7 @@ export class Scheduler {
   /** Pieces of prompts; their pages were promised. */
   #growPrefills(isDecoding: boolean): PrefillPiece[] {
     const { cache, maxPartialPrefills, longPrefillTokenThreshold } = this.#options;
-    const patient = cache.share(this.#prefills.sequences);
+    const patient = cache.share(this.#prefills.sequences, this.live);
     const limits = {
       budgetTokens: this.#budget(isDecoding),
       mostSequences: maxPartialPrefills,
@@ -277,8 +337,9 @@ export class Scheduler {
   }
 
   /** Nobody can move: whoever would lose most goes on, and the protected give way, too. */
-  #force(): Batch {
+  #force(): BatchParts {
     const [first] = [...this.#decodes.rows].sort((a, b) => (losesLess(a, b) ? 1 : -1));
+    this.#lacksPages = true;
     if (!first || !this.#makeRoom(first, undefined)) return emptyBatch;
     return { decode: [first], prefill: [] };
   }
@@ -308,11 +369,11 @@ export class Scheduler {
   }
 
   #release(sequence: Sequence): void {
-    this.#options.cache.freeAfter(this.#step, sequence);
+    this.#options.cache.freeAfter(sequence.lastStep, sequence);
   }
 }
 
-const emptyBatch: Batch = { decode: [], prefill: [] };
+const emptyBatch: BatchParts = { decode: [], prefill: [] };
 
 function extentOf(pieces: readonly PrefillPiece[]): { depth: number; tokens: number } {
   return {

@@ -1,15 +1,31 @@
 import { type Device, type HostBuffer, type Stream, Tensor } from '@altstream/cuda-runtime';
+import { LedgerError } from '../errors/index.js';
 import type { ModelBatch } from '../model.js';
 import type { Sequence } from '../sequence.js';
+import { CopyRuns } from './copy-runs.js';
+import type { DeviceDraws } from './device-draws.js';
 import { PageTable } from './page-table.js';
 
 /** What changes with every step, in the order of the block. */
 const columns = ['positions', 'slots', 'samplePositions'] as const;
 
+/** The numbers of one step in pinned memory. */
+interface Side {
+  readonly inputs: HostBuffer;
+  readonly view: Int32Array;
+  readonly outputs: HostBuffer;
+}
+
+/** What a step chose; valid until the side is in use again. */
+export interface StepOutputs {
+  readonly ids: Int32Array;
+  readonly logprobs: Float32Array;
+}
+
 /**
- * Inputs and outputs of decode steps at fixed addresses. A step is one submission: the numbers that
- * change lie in pinned memory, and both copies, to the device and back, are part of the step. A sampled id
- * is written where the next step reads its token, so it is never sent.
+ * Inputs and outputs of decode steps at fixed addresses. The numbers that change lie in pinned memory, on
+ * two sides when a step is set while the one before runs. A sampled id is written where the
+ * next step reads its token, so it is never sent.
  */
 export class DecodeBlock {
   readonly #maxRows: number;
@@ -19,15 +35,17 @@ export class DecodeBlock {
   /** Row r reads row r of the page table, and its logits are wanted. */
   readonly #identity: Tensor;
   readonly #inputs: Tensor;
-  readonly #inputsHost: HostBuffer;
-  readonly #inputsView: Int32Array;
   /** Ids, then logprobs. */
   readonly #outputs: Tensor;
-  readonly #outputsHost: HostBuffer;
+  readonly #sides: readonly Side[];
+  #turn = 0;
   /** Sequence and position of each row whose next token is on the device. */
   #fed: readonly { readonly id: number; readonly position: number }[] = [];
 
-  constructor(device: Device, { maxRows, maxPages }: { maxRows: number; maxPages: number }) {
+  constructor(
+    device: Device,
+    { maxRows, maxPages, sides }: { maxRows: number; maxPages: number; sides: number },
+  ) {
     const make = (name: string, shape: readonly number[]): Tensor =>
       Tensor.allocate(device, shape, 'i32', { label: `decode.${name}` });
     this.#maxRows = maxRows;
@@ -39,9 +57,11 @@ export class DecodeBlock {
     this.#identity = identity.borrow();
     this.#inputs = inputs.borrow();
     this.#outputs = outputs.borrow();
-    this.#inputsHost = device.allocHostSync(this.#inputs.bytes);
-    this.#inputsView = new Int32Array(this.#inputsHost.buffer).fill(-1);
-    this.#outputsHost = device.allocHostSync(this.#outputs.bytes);
+    this.#sides = Array.from({ length: sides }, () => {
+      const inputs = device.allocHostSync(this.#inputs.bytes);
+      const view = new Int32Array(inputs.buffer).fill(-1);
+      return { inputs, view, outputs: device.allocHostSync(this.#outputs.bytes) };
+    });
   }
 
   /** Enqueues what never changes. */
@@ -83,54 +103,50 @@ export class DecodeBlock {
   }
 
   /**
-   * Fills the pinned inputs for the sequences, and padding up to `rows`. Enqueues only what a step
-   * cannot know itself: new page-table rows, and tokens of rows whose sequence changed.
+   * Fills the pinned inputs of the next side for sequences whose last computed token this step computes,
+   * and padding up to `rows`. Enqueues only what a step cannot know itself: new page-table rows,
+   * and tokens of rows whose sequence changed.
    *
-   * @returns whether the tokens were on the device already
+   * @param elsewhere tokens that another runner drew
+   * @returns whether the tokens were in place already
    */
-  set(stream: Stream, sequences: readonly Sequence[], rows: number): boolean {
-    const view = this.#inputsView;
+  set(
+    stream: Stream,
+    sequences: readonly Sequence[],
+    { rows, elsewhere }: { rows: number; elsewhere?: DeviceDraws | undefined },
+  ): boolean {
+    this.#turn = (this.#turn + 1) % this.#sides.length;
+    const { view } = this.#side;
     const [position = 0, slot = 0, sample = 0] = columns.map((_, c) => c * this.#maxRows);
     view.fill(-1);
     sequences.forEach((sequence, row) => {
       const { computedTokens } = sequence;
-      view[position + row] = computedTokens;
-      view[slot + row] = sequence.slotAt(computedTokens);
-      view[sample + row] = computedTokens + 1;
+      view[position + row] = computedTokens - 1;
+      view[slot + row] = sequence.slotAt(computedTokens - 1);
+      view[sample + row] = computedTokens;
     });
     this.#pageTable.upload(stream, sequences);
-    const isFed = sequences.every(({ id, computedTokens }, row) => {
-      const fed = this.#fed[row];
-      return fed?.id === id && fed.position === computedTokens;
-    });
-    if (!isFed) {
-      const tokens = sequences.map((sequence) => sequence.tokenAt(sequence.computedTokens));
-      stream.write(
-        this.ids(rows),
-        Int32Array.from({ length: rows }, (_, r) => tokens[r] ?? 0),
-      );
-    }
-    this.#fed = [];
+    const isFed = this.#feed(stream, sequences, { rows, elsewhere });
+    this.#fed = sequences.map(({ id, computedTokens }) => ({ id, position: computedTokens }));
     return isFed;
   }
 
   /** Enqueues the copy of the pinned inputs; the first operation of a step. */
   send(stream: Stream): void {
-    stream.copy(this.#inputs, this.#inputsHost);
+    stream.copy(this.#inputs, this.#side.inputs);
   }
 
   /** Enqueues the copy of ids and logprobs to pinned memory; the last operation of a step. */
   fetch(stream: Stream): void {
-    stream.copy(this.#outputsHost, this.#outputs);
+    stream.copy(this.#side.outputs, this.#outputs);
   }
 
-  /** What the step that just ended chose for the sequences it was set for. */
-  take(sequences: readonly Sequence[]): { ids: Int32Array; logprobs: Float32Array } {
-    this.#fed = sequences.map(({ id, computedTokens }) => ({ id, position: computedTokens + 1 }));
-    const { buffer, bytes } = this.#outputsHost;
+  /** What the step that was set last chooses for so many sequences, when it is over. */
+  outputs(sequences: number): StepOutputs {
+    const { buffer, bytes } = this.#side.outputs;
     return {
-      ids: new Int32Array(buffer, 0, sequences.length),
-      logprobs: new Float32Array(buffer, bytes / 2, sequences.length),
+      ids: new Int32Array(buffer, 0, sequences),
+      logprobs: new Float32Array(buffer, bytes / 2, sequences),
     };
   }
 
@@ -143,8 +159,64 @@ export class DecodeBlock {
   dispose(): void {
     this.#pageTable.dispose();
     for (const tensor of this.#owned) tensor.dispose();
-    this.#inputsHost.dispose();
-    this.#outputsHost.dispose();
+    for (const { inputs, outputs } of this.#sides) {
+      inputs.dispose();
+      outputs.dispose();
+    }
+  }
+
+  get #side(): Side {
+    const side = this.#sides[this.#turn];
+    if (!side) throw new Error(`the block has no side ${this.#turn}`);
+    return side;
+  }
+
+  /**
+   * Brings every row's token to its place. One that only the device knows is copied there from the row that it was
+   * drawn in. Rows move to lower places only, so in ascending order none is overwritten before it
+   * is read.
+   */
+  #feed(
+    stream: Stream,
+    sequences: readonly Sequence[],
+    { rows, elsewhere }: { rows: number; elsewhere: DeviceDraws | undefined },
+  ): boolean {
+    const moved = sequences.flatMap((sequence, row) => {
+      const { id, computedTokens } = sequence;
+      const fed = this.#fed[row];
+      const isInPlace = fed?.id === id && fed.position === computedTokens - 1;
+      return isInPlace ? [] : [{ sequence, row, position: computedTokens - 1 }];
+    });
+    if (moved.length === 0) return true;
+    if (sequences.every(({ knownTokens, computedTokens }) => computedTokens <= knownTokens)) {
+      const tokens = sequences.map((sequence) => sequence.tokenAt(sequence.computedTokens - 1));
+      const ids = Int32Array.from({ length: rows }, (_, row) => tokens[row] ?? 0);
+      stream.write(this.ids(rows), ids);
+      return false;
+    }
+    const runs = new CopyRuns(stream, (row, length) => this.#idsFrom(row, length));
+    for (const { sequence, row, position } of moved) {
+      if (position < sequence.knownTokens) {
+        stream.write(this.#idsFrom(row, 1), Int32Array.of(sequence.tokenAt(position)));
+        continue;
+      }
+      const own = this.#drawnAbove(row, sequence.id, position);
+      const drawn = elsewhere?.tokenAt(sequence.id, position);
+      if (own) stream.copy(this.#idsFrom(row, 1), own);
+      else if (drawn) runs.add(row, drawn);
+      else throw new LedgerError(`the token of row ${row} is neither known nor drawn`);
+    }
+    runs.end();
+    return false;
+  }
+
+  #drawnAbove(row: number, id: number, position: number): Tensor | undefined {
+    const from = this.#fed.findIndex((fed) => fed.id === id && fed.position === position);
+    return from > row ? this.#idsFrom(from, 1) : undefined;
+  }
+
+  #idsFrom(row: number, length: number): Tensor {
+    return Tensor.of(this.#outputs, [length], 'i32', { byteOffset: row * 4 });
   }
 
   #column(name: (typeof columns)[number], rows: number): Tensor {

@@ -1,7 +1,9 @@
 import { type Device, type Stream, Tensor, type TensorAllocator } from '@altstream/cuda-runtime';
 import { type AdjustLogitsInput, adjustLogits, restoreLogits } from '@altstream/dense-kernels';
+import { LedgerError } from '../errors/index.js';
 import type { SettledParameters } from '../generation-parameters.js';
 import type { Sequence } from '../sequence.js';
+import type { DeviceDraws } from './device-draws.js';
 
 const floatColumns = ['repetition', 'frequency', 'presence'] as const;
 
@@ -40,7 +42,7 @@ export class LogitChanges {
   /** Sequence whose list is in each row. */
   readonly #listed: number[] = [];
   /** Sequence whose counts are in each row, up to which position. */
-  readonly #counted: { id: number; position: number }[] = [];
+  readonly #counted: ({ id: number; position: number } | undefined)[] = [];
 
   constructor(device: Device, { rows, vocab, entries }: LogitChangesShape, label: string) {
     const make = (name: string, dtype: 'f32' | 'i32', width?: number): [string, Tensor] => {
@@ -89,23 +91,40 @@ export class LogitChanges {
     for (const name of floatColumns) write(name, this.#floats[name]);
   }
 
-  /** Enqueues the counts of rows whose sequence is new there, or was elsewhere meanwhile. */
-  uploadCounts(stream: Stream, rows: readonly DrawnRow[]): void {
+  /**
+   * Enqueues the counts of rows whose sequence is new there, or was elsewhere meanwhile. Those that only the
+   * device knows are copied, in ascending order, as rows move to lower places only.
+   *
+   * @param elsewhere counts of another runner
+   */
+  uploadCounts(stream: Stream, rows: readonly DrawnRow[], elsewhere?: DeviceDraws): void {
     rows.forEach(({ sequence, position }, row) => {
       if ((flagsOf(sequence.parameters) & flagOf.penalties) === 0) return;
       const { id } = sequence;
       const known = this.#counted[row];
       if (known?.id !== id || known.position !== position) {
-        const counts = countsOf(sequence, position, this.#vocab);
-        stream.write(this.#tensor('counts').slice(0, row, row + 1), counts);
+        const place = this.#tensor('counts').slice(0, row, row + 1);
+        if (position <= sequence.knownTokens) {
+          stream.write(place, countsOf(sequence, position, this.#vocab));
+        } else {
+          const source = this.countsBelow(id, position) ?? elsewhere?.countsBelow(id, position);
+          if (!source) throw new LedgerError(`the tokens of row ${row} are counted nowhere`);
+          stream.copy(place, source);
+        }
       }
       // The step counts the token that it draws.
       this.#counted[row] = { id, position: position + 1 };
     });
   }
 
+  /** i32 [1, vocab]: what a sequence's tokens below a position count, if a row has that. */
+  countsBelow(id: number, position: number): Tensor | undefined {
+    const row = this.#counted.findIndex((one) => one?.id === id && one.position === position);
+    return row < 0 ? undefined : this.#tensor('counts').slice(0, row, row + 1);
+  }
+
   /**
-   * Enqueues the changes around a draw, and undoes them after it; may be captured.
+   * Enqueues the changes around a draw, and undoes them after it.
    *
    * @param logits f32 [rows, vocab]
    * @param draw gives ids i32 [rows] and their log-probabilities f32 [rows], which become those of the
@@ -136,6 +155,7 @@ export class LogitChanges {
     adjustLogits(changes, places);
     const drawn = draw();
     restoreLogits({ ...changes, ids: drawn.ids, logprobs: drawn.logprobs }, places);
+    raw.dispose();
     return drawn;
   }
 
@@ -177,6 +197,11 @@ export class LogitChanges {
     if (!tensor) throw new Error(`there is no tensor ${name}`);
     return tensor;
   }
+}
+
+/** Whether the logits of a sequence are changed before its tokens are drawn. */
+export function changesLogits({ parameters }: Sequence): boolean {
+  return flagsOf(parameters) !== 0;
 }
 
 function flagsOf(parameters: SettledParameters): number {

@@ -6,7 +6,8 @@ export class PageTable {
   readonly #owned: Tensor;
   // Rows of it are made at each step and forgotten, so they are borrowed.
   readonly #tensor: Tensor;
-  readonly #row: Int32Array;
+  readonly #rows: Int32Array;
+  readonly #maxPages: number;
   /** What the device holds for each row: `sequence:version:pages`. */
   readonly #keys: string[] = [];
 
@@ -15,7 +16,8 @@ export class PageTable {
       label: `${label}.pageTable`,
     });
     this.#tensor = this.#owned.borrow();
-    this.#row = new Int32Array(shape.maxPages);
+    this.#maxPages = shape.maxPages;
+    this.#rows = new Int32Array(shape.sequences * shape.maxPages);
   }
 
   /** i32 [sequences, maxPages], its first rows. */
@@ -23,16 +25,30 @@ export class PageTable {
     return this.#tensor.slice(0, 0, sequences);
   }
 
-  /** Enqueues the rows of sequences that moved or grew. */
+  /** Enqueues the rows of sequences that moved or grew; those that lie together go together. */
   upload(stream: Stream, sequences: readonly Sequence[]): void {
+    const width = this.#maxPages;
+    let first = 0;
+    const send = (end: number): void => {
+      if (end > first) {
+        stream.write(
+          this.#tensor.slice(0, first, end),
+          this.#rows.subarray(first * width, end * width),
+        );
+      }
+      first = end + 1;
+    };
     sequences.forEach((sequence, row) => {
       const key = `${sequence.id}:${sequence.tableVersion}:${sequence.pages.length}`;
-      if (this.#keys[row] === key) return;
+      if (this.#keys[row] === key) {
+        send(row);
+        return;
+      }
       this.#keys[row] = key;
-      this.#row.fill(-1);
-      this.#row.set(sequence.pages.slice(0, this.#row.length));
-      stream.write(this.#tensor.slice(0, row, row + 1), this.#row);
+      const pages = this.#rows.subarray(row * width, (row + 1) * width).fill(-1);
+      pages.set(sequence.pages.slice(0, width));
     });
+    send(sequences.length);
   }
 
   /** Makes the next upload write every row anew. */

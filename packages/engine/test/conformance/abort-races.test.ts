@@ -3,6 +3,7 @@ import { seededRandom } from '@altstream/cuda-runtime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Engine, type GenerationEvent, type MarkovModel } from '../../src/index.js';
 import { counted, countingModel } from '../makers/counting.js';
+import { settledStats } from '../makers/settled-stats.js';
 
 const requests = 10_000;
 
@@ -27,6 +28,7 @@ describe('aborts that race', () => {
       pages: 40,
       maxSequences: 8,
       maxWaiting: 64,
+      maxWaitingTokens: 10_000,
       maxBatchedTokens: 24,
       checkLedger: true,
       onFault: (error) => faults.push(error),
@@ -70,7 +72,7 @@ describe('aborts that race', () => {
     expect(ends.length + ends.abort).toBe(requests);
     expect(Math.min(ends.length, ends.abort)).toBeGreaterThan(requests / 10);
     expect(faults).toEqual([]);
-    const { pages, running, waiting } = engine.stats();
+    const { pages, running, waiting } = await settledStats(engine);
     expect([pages.pinned, pages.reserved, running, waiting]).toEqual([0, 0, 0, 0]);
     await engine.close();
   });

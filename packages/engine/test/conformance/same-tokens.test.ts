@@ -9,6 +9,7 @@ import {
   type MarkovModel,
 } from '../../src/index.js';
 import { collect, smoothModel } from '../makers/counting.js';
+import { settledStats } from '../makers/settled-stats.js';
 
 const penalties = { frequencyPenalty: 0.4, repetitionPenalty: 1.1, logprobs: 1 };
 const kinds: readonly (readonly [string, GenerationParameters])[] = [
@@ -77,7 +78,7 @@ onEachBackend((backend) => {
             return answer(engine, seed, { ...given, signal: stop.signal });
           });
           const events = await Promise.all(all);
-          const { scheduling, pages: left } = engine.stats();
+          const { scheduling, pages: left } = await settledStats(engine);
           expect([left.pinned, left.reserved]).toEqual([0, 0]);
           return { events, preemptions: scheduling.preemptions };
         });

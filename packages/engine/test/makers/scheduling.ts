@@ -34,6 +34,7 @@ export function compute(scheduler: Scheduler, batch: Batch, msPerPromptToken?: n
   const ms = msPerPromptToken === undefined ? undefined : tokens * msPerPromptToken;
   if (tokens > 0) scheduler.commit({ decode: [], prefill: batch.prefill }, ms);
   for (const { sequence } of complete) sequence.accept(token);
+  scheduler.landed(batch.step);
 }
 
 /** Steps of 10 ms until nothing is left, with the books checked after each. @returns how many */

@@ -16,6 +16,7 @@ export function engineLimits(
     // Those of a request, and the marker of calls.
     maxLogitBias: options.maxLogitBias + 1,
     prefixCaching: options.prefixCaching,
+    lookAhead: options.lookAhead,
     schedulingPolicy: options.schedulingPolicy,
     itlTargetMs: options.itlTargetMs,
     longPrefillTokenThreshold: options.longPrefillTokenThreshold,

@@ -43,9 +43,9 @@ export function replaySchedule(trace: string): ReplayReport {
     !first ||
     !('trace' in first) ||
     first.trace !== 'altstream-schedule' ||
-    first.version !== 1
+    first.version !== 2
   ) {
-    throw new TraceError('line 1 is no head of a scheduling trace of version 1');
+    throw new TraceError('line 1 is no head of a scheduling trace of version 2');
   }
   const replay = new Replay(first);
   let decisions = 0;
@@ -70,6 +70,8 @@ class Replay {
   readonly #sequences = new Map<number, Sequence>();
   /** Full pages whose numbers each sequence was given. */
   readonly #numbered = new Map<number, number>();
+  /** Sequences that ended, but maybe not their last step. */
+  readonly #over = new Set<number>();
   #decided: TraceDecision | undefined;
 
   constructor({ options }: TraceHead) {
@@ -126,11 +128,15 @@ class Replay {
     for (const { generated } of sampled) generated.push(0);
   }
 
-  next({ next: nowMs, backlog, over, failed, pages }: TraceNext): TraceDecision {
+  next({ next: nowMs, backlog, landed, over, failed, pages }: TraceNext): TraceDecision {
     for (const id of over) this.#sequence(id).finish(failed.includes(id) ? 'error' : 'stop');
     for (const one of pages) this.#fill(one);
+    this.#scheduler.landed(landed);
     this.#scheduler.next(nowMs, backlog);
-    for (const id of over) {
+    for (const id of [...over, ...(this.#decided?.expired ?? [])]) this.#over.add(id);
+    for (const id of this.#over) {
+      if (this.#sequence(id).lastStep > landed) continue;
+      this.#over.delete(id);
       this.#sequences.delete(id);
       this.#numbered.delete(id);
     }

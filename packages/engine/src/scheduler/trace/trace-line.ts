@@ -1,7 +1,7 @@
 /** First line of a scheduling trace: what the scheduler was made with. */
 export interface TraceHead {
   readonly trace: 'altstream-schedule';
-  readonly version: 1;
+  readonly version: 2;
   readonly options: {
     readonly pages: number;
     readonly pageTokens: number;
@@ -42,6 +42,8 @@ export type TracePiece = readonly [sequence: number, start: number, tokens: numb
 export interface TraceNext {
   readonly next: number;
   readonly backlog: Backlog;
+  /** Nothing of the steps up to this one ran any more; a step is a decision that has rows or pieces. */
+  readonly landed: number;
   /** Sequences that had ended, or were given up, since the last line of this kind. */
   readonly over: readonly number[];
   /** Those of them that failed: their pages are not to be found by others. */

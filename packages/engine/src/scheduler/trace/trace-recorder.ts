@@ -1,5 +1,5 @@
 import type { Sequence } from '../../sequence.js';
-import type { Batch } from '../batch.js';
+import type { BatchParts, PrefillPiece } from '../batch.js';
 import { PageNumbers } from './page-numbers.js';
 import type { Backlog, TraceHead, TraceLine, TracePages, TracePiece } from './trace-line.js';
 
@@ -8,7 +8,11 @@ export class TraceRecorder {
   readonly #write: ((line: string) => void) | undefined;
   readonly #tenants = new Map<string, number>();
   readonly #numbers: PageNumbers | undefined;
-  #asked: { nowMs: number; backlog: Backlog } = { nowMs: 0, backlog: 'none' };
+  #asked: { next: number; backlog: Backlog; landed: number } = {
+    next: 0,
+    backlog: 'none',
+    landed: 0,
+  };
   #over: number[] = [];
   #failed: number[] = [];
   #pages: TracePages[] = [];
@@ -19,7 +23,7 @@ export class TraceRecorder {
   constructor(options: TraceHead['options'], write: ((line: string) => void) | undefined) {
     this.#write = write;
     if (write && options.prefixCaching) this.#numbers = new PageNumbers(options.pageTokens);
-    this.#line({ trace: 'altstream-schedule', version: 1, options });
+    this.#line({ trace: 'altstream-schedule', version: 2, options });
   }
 
   /** A sequence was queued. */
@@ -42,9 +46,9 @@ export class TraceRecorder {
   }
 
   /** The next batch is wanted. */
-  asked(nowMs: number, backlog: Backlog): void {
+  asked(nowMs: number, backlog: Backlog, landed: number): void {
     if (!this.#write) return;
-    this.#asked = { nowMs, backlog };
+    this.#asked = { next: nowMs, backlog, landed };
     this.#over = [];
     this.#failed = [];
     this.#pages = [];
@@ -78,11 +82,10 @@ export class TraceRecorder {
   }
 
   /** The answer to what was asked. */
-  decided({ decode, prefill }: Batch, availablePages: number): void {
+  decided({ decode, prefill }: BatchParts, availablePages: number): void {
     if (!this.#write) return;
     this.#line({
-      next: this.#asked.nowMs,
-      backlog: this.#asked.backlog,
+      ...this.#asked,
       over: this.#over,
       failed: this.#failed,
       pages: this.#pages,
@@ -102,18 +105,16 @@ export class TraceRecorder {
     this.#line({ flush: true });
   }
 
-  /** A part of a batch was computed; call before it is counted. */
-  committed({ decode, prefill }: Batch, prefillMs: number | undefined): void {
+  /** A part of a batch was computed; call when it is counted. */
+  committed({ decode, prefill }: BatchParts, prefillMs: number | undefined): void {
     if (!this.#write) return;
     this.#line({
       commit: decode.map(({ id }) => id),
       prefill: prefill.map(pieceOf),
       prefillMs: prefillMs ?? null,
       pages: [
-        ...decode.flatMap((one) => this.#newPages(one, one.computedTokens + 1)),
-        ...prefill.flatMap(({ sequence, start, tokens }) =>
-          this.#newPages(sequence, start + tokens),
-        ),
+        ...decode.flatMap((one) => this.#newPages(one, one.certainTokens)),
+        ...prefill.flatMap(({ sequence }) => this.#newPages(sequence, sequence.certainTokens)),
       ],
     });
   }
@@ -128,6 +129,6 @@ export class TraceRecorder {
   }
 }
 
-function pieceOf({ sequence, start, tokens }: Batch['prefill'][number]): TracePiece {
+function pieceOf({ sequence, start, tokens }: PrefillPiece): TracePiece {
   return [sequence.id, start, tokens];
 }
