@@ -101,7 +101,7 @@ describe('the prefix cache of a server', () => {
     });
   });
 
-  it('keeps the keys of several apart, unless they may share', async () => {
+  it('keeps the keys of several apart, unless they may share (S17)', async () => {
     const counts = async (...args: readonly string[]): Promise<unknown[]> => {
       const several = await startTestServer(folder.path, {
         apiKey: 'one',

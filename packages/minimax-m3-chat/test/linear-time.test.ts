@@ -37,6 +37,6 @@ test.each([
   ['a number that is none', `${call}${NS}<n>`, '0'],
   ['newlines behind thoughts', '</mm:think>', '\n'],
   ['blocks without calls', '', `${NS}<tool_call>`],
-])('takes %s in linear time', (_, begin, unit) => {
+])('takes %s in linear time (S7)', (_, begin, unit) => {
   expect(time(begin, unit, 100_000)).toBeLessThan(5_000);
 });

@@ -16,7 +16,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-describe('damaged safetensors headers', () => {
+describe('damaged safetensors headers (S15)', () => {
   it('are refused with a typed error or are harmless, wherever a byte is wrong', async () => {
     await writeSafetensors(directory, hashTensors(hashConfig('T32')));
     const file = join(directory, 'model.safetensors');

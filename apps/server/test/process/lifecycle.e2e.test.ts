@@ -209,7 +209,7 @@ describe('the life of a request', () => {
     expect((await fetch(`${server.url}/livez`)).status).toBe(200);
   });
 
-  it('refuses bodies that are deeper than any honest one', async () => {
+  it('refuses bodies that are deeper than any honest one (S4)', async () => {
     const deep = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
     const answer = await fetch(`${server.url}/v1/chat/completions`, {
       method: 'POST',

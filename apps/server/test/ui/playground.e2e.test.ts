@@ -54,7 +54,7 @@ describe.skipIf(noBrowser !== '')(`the playground in Chromium${noBrowser}`, () =
     expect(await text.isVisible()).toBe(true);
   });
 
-  it('keeps markup in an answer as text, and code as code', async () => {
+  it('keeps markup in an answer as text, and code as code (S22)', async () => {
     const attack = '<img src=x onerror="document.title=1"><script>document.title=1</script>';
     await ask('Hi', `${attack}\n\n\`\`\`js\n${attack}\n\`\`\``);
     await isOver();

@@ -138,7 +138,7 @@ describe('Checkpoint', () => {
   });
 
   it.each(['../outside.safetensors', '/etc/passwd', 7, 'x.bin'])(
-    'refuses an index that points to %s',
+    'refuses an index that points to %s (S14)',
     async (target) => {
       await writeSafetensors(directory, tensors, 2);
       await changeIndex((map) => {
