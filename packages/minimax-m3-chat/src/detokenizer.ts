@@ -9,6 +9,9 @@ export interface DetokenizerOptions {
   readonly keep?: Iterable<number>;
 }
 
+/** Bytes above are of characters of several bytes. */
+const lastAscii = 0x7f;
+
 /**
  * Turns token ids into text while they arrive. A character whose bytes are spread over tokens
  * comes out whole and once; bytes that are not UTF-8 become U+FFFD as in Python's
@@ -20,6 +23,8 @@ export class Detokenizer {
   readonly #keep: ReadonlySet<number>;
   // A leading U+FEFF is text here; TextDecoder would drop it.
   readonly #decoder = new TextDecoder('utf-8', { fatal: false, ignoreBOM: true });
+  /** False if the decoder surely waits for no more bytes of a character. */
+  #mayWait = false;
   #finished = false;
 
   constructor(table: ByteTable, options: DetokenizerOptions = {}) {
@@ -32,7 +37,12 @@ export class Detokenizer {
   push(id: number): string {
     if (this.#finished) throw finished('push');
     if (this.#skip && this.#table.isSpecial(id) && !this.#keep.has(id)) return '';
-    return this.#decoder.decode(this.#table.bytesOf(id), { stream: true });
+    const whole = this.#mayWait ? null : this.#table.wholeTextOf(id);
+    if (whole !== null) return whole;
+    const bytes = this.#table.bytesOf(id);
+    const last = bytes.at(-1);
+    if (last !== undefined) this.#mayWait = last > lastAscii;
+    return this.#decoder.decode(bytes, { stream: true });
   }
 
   /** {@link push} for several tokens. */

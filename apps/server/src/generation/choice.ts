@@ -29,7 +29,7 @@ export interface ChoiceStep {
   /** Tokens whose text, or part of it, is in the deltas or still held back. */
   readonly tokens: readonly TokenEvent[];
   readonly prompt?: PromptEvent;
-  /** What the choice counted so far; with a finish, that has it. */
+  /** What the choice counted so far, and it goes on counting; with a finish, that has it. */
   readonly counts?: ChoiceCounts;
   /** Its prompt is about to be computed; such a step has nothing else. */
   readonly hasStarted?: true;
@@ -56,7 +56,7 @@ export interface ChoiceOptions {
  */
 export class Choice {
   readonly #options: ChoiceOptions;
-  readonly #counts = { cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
+  readonly #counts: { -readonly [K in keyof ChoiceCounts]: ChoiceCounts[K] };
   /** Tokens that have shown nothing yet: markers, and text that is held back. */
   #silentTokens = 0;
   #abort: (() => void) | undefined;
@@ -64,6 +64,8 @@ export class Choice {
 
   constructor(options: ChoiceOptions) {
     this.#options = options;
+    const { promptTokens } = options;
+    this.#counts = { promptTokens, cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
   }
 
   /** Gives the choice the means to end its request. */
@@ -104,8 +106,8 @@ export class Choice {
     const { text, matched } = this.#textOf(event.id);
     const deltas = this.#parse(text);
     this.#countReasoning(deltas);
-    const { promptTokens } = this.#options;
-    this.#step({ deltas, tokens: [event], counts: { promptTokens, ...this.#counts } });
+    const { index, onStep } = this.#options;
+    onStep({ index, deltas, tokens: [event], counts: this.#counts });
     if (matched === undefined && !parser?.isDone) return;
     this.#finish('stop', matched ?? null, []);
     this.#abort?.();
@@ -158,7 +160,7 @@ export class Choice {
     deltas: readonly OutputDelta[],
   ): void {
     this.#isOver = true;
-    const { parser, promptTokens } = this.#options;
+    const { parser } = this.#options;
     const last = parser ? parser.finish(reason) : [];
     const output = parser?.result();
     this.#step({
@@ -166,7 +168,7 @@ export class Choice {
       finish: {
         reason: output?.finish ?? reason,
         stop,
-        counts: { promptTokens, ...this.#counts },
+        counts: { ...this.#counts },
         ...(output ? { faults: output.faults } : {}),
       },
     });

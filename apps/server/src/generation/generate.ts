@@ -1,9 +1,9 @@
-import { EventQueue } from '@altstream/engine';
 import type { M3OutputParser } from '@altstream/minimax-m3-chat';
 import { Detokenizer, StopMatcher } from '@altstream/minimax-m3-chat';
 import type { ServerContext } from '../server-context.js';
 import type { WireParameters } from '../worker/messages.js';
 import { Choice, type ChoiceStep } from './choice.js';
+import { type ChoiceSteps, StepStream } from './step-stream.js';
 
 /** One choice to generate. */
 export interface ChoiceRequest {
@@ -16,28 +16,39 @@ export interface ChoiceRequest {
   readonly parser: M3OutputParser | undefined;
 }
 
+/** Who looks on while choices are generated. */
+export interface GenerationWatch {
+  /** Aborts when nobody wants the answer any more. */
+  readonly signal: AbortSignal;
+  /** Sees every step at the moment it comes. */
+  readonly watch: (step: ChoiceStep) => void;
+}
+
 /**
  * Hands all choices to the engine; rejects, with nothing left behind, if one is not accepted.
  *
- * @param signal aborts when nobody wants the answer any more
- * @returns steps of all choices, as they come; they end when every choice has, and throw the first error
+ * @returns steps of all choices, as they come; one that fails fails the answer, and the others are given up
  */
 export async function generate(
   requests: readonly ChoiceRequest[],
   context: ServerContext,
-  signal: AbortSignal,
-): Promise<AsyncIterable<ChoiceStep>> {
-  const queue = new EventQueue<ChoiceStep>();
+  { signal, watch }: GenerationWatch,
+): Promise<ChoiceSteps> {
+  const steps = new StepStream(() => {
+    for (const choice of choices) choice.abandon();
+  });
   let open = requests.length;
   const onStep = (step: ChoiceStep): void => {
-    queue.push(step);
+    if (!steps.isEnded) watch(step);
+    // Nothing of it is for the client, and a stream begins with what is.
+    if (!step.hasStarted) steps.push(step);
     if (step.finish || step.error) open -= 1;
-    if (open === 0 || step.error) queue.end();
+    if (open === 0 || step.error) steps.end();
   };
   const choices = requests.map((request, index) => makeChoice(request, index, context, onStep));
   const abort = (): void => {
     for (const choice of choices) choice.abandon();
-    queue.end();
+    steps.end();
   };
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
@@ -56,7 +67,7 @@ export async function generate(
     abort();
     throw refused.reason;
   }
-  return throwErrors(queue.iterate(abort), abort);
+  return steps;
 }
 
 function makeChoice(
@@ -77,18 +88,4 @@ function makeChoice(
     parser: request.parser,
     onStep,
   });
-}
-
-/** One failed choice fails the response, and the other choices are given up. */
-async function* throwErrors(
-  steps: AsyncIterable<ChoiceStep>,
-  abort: () => void,
-): AsyncGenerator<ChoiceStep, void, undefined> {
-  for await (const step of steps) {
-    if (step.error) {
-      abort();
-      throw step.error;
-    }
-    yield step;
-  }
 }

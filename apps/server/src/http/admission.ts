@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError, clientClosedRequest } from '../errors/index.js';
-import type { ChoiceStep } from '../generation/choice.js';
 import { type ChoiceRequest, generate } from '../generation/generate.js';
+import type { ChoiceSteps } from '../generation/step-stream.js';
 import type { RequestWatch } from '../metrics/request-metrics.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import { timingFields } from '../openai/timings.js';
@@ -90,27 +90,26 @@ export class Ticket {
   async generate(
     choices: readonly ChoiceRequest[],
     choicesPerPrompt: number,
-  ): Promise<AsyncIterable<ChoiceStep>> {
+  ): Promise<ChoiceSteps> {
     const firsts = choices.filter((_, index) => index % choicesPerPrompt === 0);
     this.#watch.prepared({
       n: choicesPerPrompt,
       promptTokens: firsts.map(({ prompt }) => prompt.length),
       maxTokens: choices[0]?.parameters.maxTokens,
     });
-    return this.#observe(await generate(choices, this.context, this.signal), choicesPerPrompt);
+    const steps = await generate(choices, this.context, {
+      signal: this.signal,
+      watch: (step) => this.#watch.step(step, step.index % choicesPerPrompt === 0),
+    });
+    return {
+      begun: (mostMs) => this.#watched(steps.begun(mostMs)),
+      read: (take) => this.#watched(steps.read(take)),
+    };
   }
 
-  /** Passes steps on while metrics watch them. */
-  async *#observe(
-    steps: AsyncIterable<ChoiceStep>,
-    choicesPerPrompt: number,
-  ): AsyncGenerator<ChoiceStep, void, undefined> {
+  async #watched(reading: Promise<void>): Promise<void> {
     try {
-      for await (const step of steps) {
-        this.#watch.step(step, step.index % choicesPerPrompt === 0);
-        // Nothing of it is for the client, and a stream begins with what is.
-        if (!step.hasStarted) yield step;
-      }
+      await reading;
       if (this.#answer) throw this.#answer;
     } catch (error) {
       this.#watch.fail(toApiError(error).code);

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { QuickHistogram } from './quick-histogram.js';
 
 /** A gauge or counter whose first labels are settled. */
 export interface Value {
@@ -74,6 +75,21 @@ export class MetricMaker {
     return {
       observe: (value, labels = {}) => histogram.observe({ ...this.#labels, ...labels }, value),
     };
+  }
+
+  /** One for what happens with every token; it has no more labels. Further names show the same. */
+  quickHistogram(
+    names: readonly (readonly [name: string, help: string])[],
+    buckets: readonly number[],
+  ): Distribution {
+    const [[name, help] = ['', '']] = names;
+    const histogram = new QuickHistogram({ name, help, buckets, labels: this.#labels });
+    for (const registry of this.#registers) {
+      for (const [shown, text] of names) {
+        histogram.showIn(registry, { name: this.#prefix + shown, help: text });
+      }
+    }
+    return histogram;
   }
 
   #facts(name: string, help: string, more: readonly string[]) {

@@ -105,8 +105,13 @@ export class RequestMetrics {
     const { ttft, itl, e2e } = latencyBuckets;
     this.#latency = {
       ttft: vllm.histogram('time_to_first_token_seconds', 'Accepted to first token', ttft),
-      itl: vllm.histogram('inter_token_latency_seconds', 'Between tokens of a choice', itl),
-      oldItl: vllm.histogram('time_per_output_token_seconds', 'The same under its old name', itl),
+      itl: vllm.quickHistogram(
+        [
+          ['inter_token_latency_seconds', 'Between tokens of a choice'],
+          ['time_per_output_token_seconds', 'The same under its old name'],
+        ],
+        itl,
+      ),
       perToken: vllm.histogram('request_time_per_output_token_seconds', 'Mean of a request', itl),
       e2e: vllm.histogram('e2e_request_latency_seconds', 'Accepted to finished', e2e),
       queue: vllm.histogram('request_queue_time_seconds', 'Accepted to first computed', e2e),
@@ -251,7 +256,6 @@ export class RequestMetrics {
     if (ttftMs !== undefined) this.#latency.ttft.observe(ttftMs / 1000);
     if (gapMs === undefined) return;
     this.#latency.itl.observe(gapMs / 1000);
-    this.#latency.oldItl.observe(gapMs / 1000);
   }
 
   #observeSizes(totals: { promptTokens: number; generatedTokens: number }, most: number): void {

@@ -7,6 +7,8 @@ import type { StreamUsage } from './usage.stream.js';
 
 type Chunk = Record<string, unknown>;
 
+const none: readonly TokenEvent[] = [];
+
 /**
  * Turns steps of a chat's choices into chunks: the role first, then one chunk a delta, and exactly
  * one chunk with the finish reason for each choice.
@@ -15,7 +17,7 @@ export class ChatChunks {
   readonly #head: ResponseHead;
   readonly #shape: ChatShape;
   /** Tokens whose text is still held back; they go with the next delta of their choice. */
-  readonly #unshown = new Map<number, TokenEvent[]>();
+  readonly #unshown = new Map<number, readonly TokenEvent[]>();
   readonly #usage: StreamUsage;
 
   constructor(head: ResponseHead, shape: ChatShape, usage: StreamUsage) {
@@ -33,14 +35,14 @@ export class ChatChunks {
   ofStep(step: ChoiceStep): Chunk[] {
     const { index, deltas, tokens, finish } = step;
     this.#usage.add(step);
-    const waiting = [...(this.#unshown.get(index) ?? []), ...tokens];
-    const shown = deltas
-      .map((delta) => deltaOf(delta, this.#shape.includeReasoning))
-      .filter((delta) => delta !== undefined);
-    const chunks = shown.map((delta, number) =>
-      this.#chunk(index, delta, number === 0 ? waiting : []),
-    );
-    this.#unshown.set(index, chunks.length > 0 ? [] : waiting);
+    let waiting = this.#unshown.get(index) ?? none;
+    if (tokens.length > 0) waiting = waiting.length > 0 ? [...waiting, ...tokens] : tokens;
+    const chunks: Chunk[] = [];
+    for (const one of deltas) {
+      const delta = deltaOf(one, this.#shape.includeReasoning);
+      if (delta) chunks.push(this.#chunk(index, delta, chunks.length === 0 ? waiting : none));
+    }
+    this.#unshown.set(index, chunks.length > 0 ? none : waiting);
     if (finish) chunks.push(this.#closing(index, finish));
     return chunks;
   }
@@ -51,33 +53,28 @@ export class ChatChunks {
   }
 
   #closing(index: number, finish: ChoiceFinish): Chunk {
-    const rest = this.#unshown.get(index) ?? [];
+    const rest = this.#unshown.get(index) ?? none;
     return this.#chunk(index, {}, rest, finish);
   }
 
   #chunk(
     index: number,
     delta: Record<string, unknown>,
-    tokens: readonly TokenEvent[] = [],
+    tokens: readonly TokenEvent[] = none,
     finish?: ChoiceFinish,
   ): Chunk {
     const logprobs =
       this.#shape.wantsLogprobs && tokens.length > 0
         ? { content: tokens.map((token) => chatLogprob(token, this.#shape.tokens)), refusal: null }
         : null;
-    const choice = {
-      index,
-      delta,
-      logprobs,
-      finish_reason: finish?.reason ?? null,
-      ...(finish ? { stop_reason: finish.stop } : {}),
-    };
-    return {
-      ...this.#head,
-      object: 'chat.completion.chunk',
-      choices: [choice],
-      ...this.#usage.field,
-    };
+    const { id, created, model, system_fingerprint } = this.#head;
+    // Of one chunk a token: copies of objects would cost more than writing the chunk.
+    const reason = finish?.reason ?? null;
+    const choice: Chunk = { index, delta, logprobs, finish_reason: reason };
+    if (finish) choice['stop_reason'] = finish.stop;
+    const object = 'chat.completion.chunk';
+    const chunk: Chunk = { id, created, model, system_fingerprint, object, choices: [choice] };
+    return Object.assign(chunk, this.#usage.field);
   }
 }
 

@@ -53,8 +53,9 @@ export class CompletionChoice {
   /** The piece of one step; undefined if it shows nothing yet. */
   ofStep({ deltas, tokens, prompt, finish }: ChoiceStep): CompletionPiece | undefined {
     if (prompt) this.#promptLogprobs = prompt;
-    this.#unshown.push(...tokens);
-    const generated = deltas.map((delta) => ('text' in delta ? delta.text : '')).join('');
+    for (const token of tokens) this.#unshown.push(token);
+    let generated = '';
+    for (const delta of deltas) generated += 'text' in delta ? delta.text : '';
     if (generated === '' && !finish) return undefined;
     const echoed = this.#hasEchoed || !this.#shape.echo ? '' : this.#prompt.text;
     const shown = this.#takeShown();
@@ -64,25 +65,26 @@ export class CompletionChoice {
   }
 
   #piece(text: string, shown: readonly ShownToken[], finish?: ChoiceFinish): CompletionPiece {
-    const wants = this.#shape.logprobs !== undefined;
-    const logprobs = wants ? completionLogprobs(shown, this.#offset, this.#shape.tokens) : null;
+    const logprobs = this.#shape.logprobs === undefined ? null : this.#logprobs(shown);
+    const piece = { text, index: this.#index, logprobs, finish_reason: null };
+    if (!finish) return piece;
+    const reason = finish.reason === 'stop' ? 'stop' : 'length';
+    return { ...piece, finish_reason: reason, stop_reason: finish.stop };
+  }
+
+  #logprobs(shown: readonly ShownToken[]): CompletionLogprobs {
+    const logprobs = completionLogprobs(shown, this.#offset, this.#shape.tokens);
     const plain = { ...this.#shape.tokens, asTokenIds: false };
     for (const { id } of shown) this.#offset += textOf(id, plain).length;
-    return {
-      text,
-      index: this.#index,
-      logprobs,
-      finish_reason: finish ? (finish.reason === 'stop' ? 'stop' : 'length') : null,
-      ...(finish ? { stop_reason: finish.stop } : {}),
-    };
+    return logprobs;
   }
 
   /** The tokens to show now: the prompt's first if they are echoed, then the generated ones. */
-  #takeShown(): ShownToken[] {
+  #takeShown(): readonly ShownToken[] {
     const generated = this.#shape.showsGenerated ? this.#unshown : [];
     this.#unshown = [];
     const isFirst = !this.#hasEchoed && this.#shape.echo;
-    return [...(isFirst ? this.#promptTokens() : []), ...generated];
+    return isFirst ? [...this.#promptTokens(), ...generated] : generated;
   }
 
   /** The first token of a prompt has no log-probability: nothing precedes it. */

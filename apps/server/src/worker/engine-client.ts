@@ -4,6 +4,7 @@ import { workerUrl } from '../worker-url.js';
 import { EngineActivity } from './engine-activity.js';
 import type { EngineLink, EngineRequest, EngineState, LoadProgress } from './engine-link.js';
 import { EngineWorkerError } from './engine-worker-error.js';
+import { Inbox } from './events/inbox.js';
 import { Heartbeat } from './heartbeat.js';
 import type {
   EngineInfo,
@@ -53,6 +54,10 @@ export class EngineClient implements EngineLink {
   readonly #ready: Promise<EngineInfo>;
   readonly #submissions = new Map<number, Pending<EngineRequest>>();
   readonly #listeners = new Map<number, (event: WireEvent) => void>();
+  readonly #inbox = new Inbox({
+    onEvent: (id, event) => this.#deliver(id, event),
+    onDone: () => this.#post({ type: 'acknowledge', messages: 1 }),
+  });
   readonly #questions = new Map<number, Pending<never>>();
   #settleReady: Pending<EngineInfo> | undefined;
   readonly #watchdog: NodeJS.Timeout;
@@ -212,8 +217,7 @@ export class EngineClient implements EngineLink {
         return;
       case 'events':
         this.#reports.onSteps(message.steps);
-        for (const { id, event } of message.events) this.#deliver(id, event);
-        this.#post({ type: 'acknowledge', messages: 1 });
+        this.#inbox.add(message.events);
         return;
       case 'stats':
         this.#reports.onSteps(message.steps);
@@ -286,6 +290,7 @@ export class EngineClient implements EngineLink {
 
   /** Everything that still waits for the worker is told that nothing comes. */
   #tellAll(error: Error, code: string): void {
+    this.#inbox.flush();
     this.#settleReady?.reject(error);
     for (const { reject } of [...this.#submissions.values(), ...this.#questions.values()]) {
       reject(error);

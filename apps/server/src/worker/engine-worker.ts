@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Engine, GenerationEvent, Submission } from '@altstream/engine';
 import { Credits } from './credits.js';
-import { EventBatch } from './event-batch.js';
+import { EventBatch } from './events/event-batch.js';
 import { RemoteMatchers } from './grammar/remote-matchers.js';
 import { Heartbeat } from './heartbeat.js';
 import { startEngine } from './host/engine-host.js';

@@ -1,6 +1,7 @@
 import { CapacityError, PromptError } from '@altstream/engine';
 import { describe, expect, it } from 'vitest';
-import { EventBatch } from './event-batch.js';
+import { EventBatch } from './events/event-batch.js';
+import { eventsOf } from './events/wire-events.js';
 import { toWireError, type WireEvent } from './messages.js';
 
 const token = (id: number): WireEvent => ({ type: 'token', id, logprob: -1, top: [] });
@@ -29,16 +30,45 @@ describe('errors that cross threads', () => {
 });
 
 describe('the batch of events', () => {
-  it('sends the events of one step in one message, in order', async () => {
-    const sent: number[][] = [];
-    const batch = new EventBatch((events) => sent.push(events.map(({ id }) => id)));
-    batch.add(1, token(5));
-    batch.add(2, token(6));
+  const gathered = (events: readonly (readonly [number, WireEvent])[]) => {
+    const sent: (readonly [number, WireEvent])[][] = [];
+    const batch = new EventBatch((message) => sent.push([...eventsOf(structuredClone(message))]));
+    for (const [id, event] of events) batch.add(id, event);
+    return { batch, sent };
+  };
+
+  it('sends the events of one step in one message', async () => {
+    const { batch, sent } = gathered([
+      [1, token(5)],
+      [2, token(6)],
+    ]);
     await Promise.resolve();
     batch.add(1, token(7));
     batch.flush();
     batch.flush();
     await Promise.resolve();
-    expect(sent).toEqual([[1, 2], [1]]);
+    expect(sent).toEqual([
+      [
+        [1, token(5)],
+        [2, token(6)],
+      ],
+      [[1, token(7)]],
+    ]);
+  });
+
+  it('keeps all of every event, and their order', () => {
+    const facts = { promptTokens: 1, cachedTokens: 0, generatedTokens: 2 };
+    const events: [number, WireEvent][] = [
+      [2 ** 40, { type: 'prompt', tokens: [] }],
+      [2 ** 40, token(5)],
+      [3, { type: 'token', id: 4, logprob: Number.NEGATIVE_INFINITY, top: [] }],
+      [3, { type: 'token', id: 6, logprob: -0.1, top: [{ id: 6, logprob: -0.1 }] }],
+      [4, { type: 'token', id: 6, logprob: -0.1, top: [], cachedTokens: 16 }],
+      [4, token(7)],
+      [4, { type: 'finish', reason: 'length', ...facts }],
+    ];
+    const { batch, sent } = gathered(events);
+    batch.flush();
+    expect(sent).toEqual([events]);
   });
 });

@@ -107,6 +107,20 @@ export interface WorkerStats extends EngineStats {
   readonly thread: ThreadHealth;
 }
 
+/** Events of a step, with the numbers of their requests. */
+export interface WireEvents {
+  /** Of each plain token, in order: request, id, log-probability. */
+  readonly requests: Float64Array;
+  readonly tokens: Int32Array;
+  readonly logprobs: Float64Array;
+  /** All other events, each with the place in the order: before that plain token. */
+  readonly others: readonly {
+    readonly before: number;
+    readonly id: number;
+    readonly event: WireEvent;
+  }[];
+}
+
 /** What the model and the engine are, once they are ready. */
 export interface EngineInfo {
   readonly vocabSize: number;
@@ -174,11 +188,7 @@ export type FromEngine =
   | { readonly type: 'warning'; readonly error: WireError }
   | { readonly type: 'accepted'; readonly id: number }
   | { readonly type: 'refused'; readonly id: number; readonly error: WireError }
-  | {
-      readonly type: 'events';
-      readonly events: readonly { readonly id: number; readonly event: WireEvent }[];
-      readonly steps: StepTimes;
-    }
+  | { readonly type: 'events'; readonly events: WireEvents; readonly steps: StepTimes }
   | {
       readonly type: 'stats';
       readonly id: number;

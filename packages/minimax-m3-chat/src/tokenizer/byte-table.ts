@@ -15,6 +15,8 @@ export interface ByteTableData {
 /** Token id → the bytes it stands for. Built once per tokenizer; a few MB for 200k tokens. */
 export class ByteTable {
   readonly data: ByteTableData;
+  /** Texts that were asked for; null for a token that is not whole characters. */
+  readonly #texts: (string | null | undefined)[] = [];
 
   constructor(data: ByteTableData) {
     this.data = data;
@@ -57,9 +59,28 @@ export class ByteTable {
     return bytes.subarray(offsets[id] ?? bytes.length, offsets[id + 1] ?? bytes.length);
   }
 
+  /** The text of a token that is whole characters, whatever stands before it; null for any other. */
+  wholeTextOf(id: number): string | null {
+    const known = this.#texts[id];
+    if (known !== undefined) return known;
+    const text = decodeWhole(this.bytesOf(id));
+    if (id < this.size) this.#texts[id] = text;
+    return text;
+  }
+
   /** True for tokens that steer the model and are not text. */
   isSpecial(id: number): boolean {
     return this.data.special[id] === 1;
+  }
+}
+
+const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function decodeWhole(bytes: Uint8Array): string | null {
+  try {
+    return strictDecoder.decode(bytes);
+  } catch {
+    return null;
   }
 }
 

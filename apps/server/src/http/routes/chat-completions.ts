@@ -6,10 +6,11 @@ import {
   type ToolDefinition,
 } from '@altstream/minimax-m3-chat';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
+import type { ChoiceFinish } from '../../generation/choice.js';
 import { roomAfter } from '../../generation/context-room.js';
 import type { ChoiceRequest } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
+import type { ChoiceSteps } from '../../generation/step-stream.js';
 import { chatGrammarOf, compileGrammar, grammarStartOf } from '../../grammar/answer-grammar.js';
 import { callRuleOf } from '../../grammar/tool-choice.js';
 import { ChatChunks } from '../../openai/chat-chunk.js';
@@ -35,7 +36,7 @@ interface ChatRun {
   readonly parsers: readonly M3OutputParser[];
   /** Of each choice. */
   readonly promptTokens: readonly number[];
-  readonly steps: AsyncIterable<ChoiceStep>;
+  readonly steps: ChoiceSteps;
 }
 
 /** `POST /v1/chat/completions`. */
@@ -143,10 +144,10 @@ async function whole(run: ChatRun, ticket: Ticket): Promise<Record<string, unkno
   const tokens = parsers.map(
     (): Parameters<typeof chatResponse>[1][number]['tokens'][number][] => [],
   );
-  for await (const step of steps) {
+  await steps.read((step) => {
     if (shape.wantsLogprobs) tokens[step.index]?.push(...step.tokens);
     if (step.finish) finishes[step.index] = step.finish;
-  }
+  });
   const choices = parsers.flatMap((parser, index) => {
     const finish = finishes[index];
     return finish ? [{ output: parser.result(), finish, tokens: tokens[index] ?? [] }] : [];

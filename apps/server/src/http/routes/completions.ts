@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
+import type { ChoiceFinish } from '../../generation/choice.js';
 import { roomAfter, type TokenRoom } from '../../generation/context-room.js';
 import type { ChoiceRequest } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
+import type { ChoiceSteps } from '../../generation/step-stream.js';
 import { compileGrammar } from '../../grammar/answer-grammar.js';
 import { grammarOf } from '../../grammar/grammar-fields.js';
 import type { ResponseHead } from '../../openai/chat-response.js';
@@ -41,7 +42,7 @@ interface CompletionRun {
   readonly choicesPerPrompt: number;
   /** Of each choice. */
   readonly promptTokens: readonly number[];
-  readonly steps: AsyncIterable<ChoiceStep>;
+  readonly steps: ChoiceSteps;
 }
 
 /** `POST /v1/completions`. */
@@ -169,11 +170,11 @@ async function whole(run: CompletionRun, ticket: Ticket): Promise<Record<string,
   const { request, choices, steps, head, choicesPerPrompt } = run;
   const pieces = choices.map((): CompletionPiece[] => []);
   const finishes: ChoiceFinish[] = [];
-  for await (const step of steps) {
+  await steps.read((step) => {
     const piece = choices[step.index]?.ofStep(step);
     if (piece) pieces[step.index]?.push(piece);
     if (step.finish) finishes[step.index] = step.finish;
-  }
+  });
   const counts = finishes.map((finish) => finish.counts);
   const usage = usageOf(counts, choicesPerPrompt);
   return {
@@ -188,12 +189,10 @@ async function whole(run: CompletionRun, ticket: Ticket): Promise<Record<string,
 async function stream(run: CompletionRun, reply: FastifyReply, ticket: Ticket): Promise<void> {
   const { request, head, choices, choicesPerPrompt, steps } = run;
   const streamUsage = new StreamUsage(request, run.promptTokens, choicesPerPrompt);
-  const chunk = (pieces: readonly CompletionPiece[]): Record<string, unknown> => ({
-    ...head,
-    object: 'text_completion',
-    choices: pieces,
-    ...streamUsage.field,
-  });
+  const { id, created, model, system_fingerprint } = head;
+  const object = 'text_completion';
+  const chunk = (choices: readonly CompletionPiece[]): Record<string, unknown> =>
+    Object.assign({ id, created, model, system_fingerprint, object, choices }, streamUsage.field);
   await streamSteps(steps, reply, ticket, {
     opening: () => [],
     ofStep: (step) => {

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import type { ApiError } from '../../errors/index.js';
 import type { ClientWatch } from '../client-watch.js';
@@ -6,6 +7,9 @@ import type { ClientWatch } from '../client-watch.js';
 const mostPendingBytes = 2 ** 20;
 /** With so many bytes under way nothing more is made for a client until it has read them. */
 const blockedBytes = 2 ** 18;
+
+/** Characters of a frame that cannot make a client that is not behind be blocked. */
+const mostAtOnce = 4096;
 
 /** How a stream is made. */
 export interface EventStreamOptions {
@@ -93,7 +97,7 @@ export class EventStream {
     if (!this.#isOpen) return;
     const { raw } = this.#reply;
     this.#begin();
-    raw.write(text, this.#read);
+    writeAtOnce(raw, text, this.#read);
     this.hold(0);
   }
 
@@ -141,4 +145,17 @@ export class EventStream {
     this.#isOpen = false;
     clearInterval(this.#keepAlive);
   }
+}
+
+/**
+ * One write to the socket for a frame. `raw.write` makes four of it, for the chunk's length, the frame and the ends of
+ * their lines, and gathers them again in the next tick: for a token that is a third of all its cost.
+ */
+function writeAtOnce(raw: ServerResponse, text: string, onRead: () => void): void {
+  const { socket, chunkedEncoding, writableLength } = raw;
+  // Without a socket, earlier answers of the connection are not out yet; and only `raw.write` makes sure
+  // that it says when a client that is behind has read everything.
+  const isFree = socket && chunkedEncoding && writableLength === 0 && text.length <= mostAtOnce;
+  if (isFree) socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`, onRead);
+  else raw.write(text, onRead);
 }

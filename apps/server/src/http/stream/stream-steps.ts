@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { ChoiceFinish, ChoiceStep } from '../../generation/choice.js';
+import type { ChoiceSteps } from '../../generation/step-stream.js';
 import type { Ticket } from '../admission.js';
 import { toApiError } from '../error-response.js';
 import { HeldSteps } from './held-steps.js';
@@ -15,42 +16,18 @@ export interface StreamShape {
 }
 
 /**
- * Waits for the first step, so that a request that fails before it is answered with a status. After the
- * time of a keep-alive the stream begins without it: proxies cut connections that are silent.
+ * Streams steps as server-sent events; an error after the headers is the last frame. The first step is waited
+ * for, so that a request that fails before it is answered with a status. After the time of a keep-alive the
+ * stream begins without it: proxies cut connections that are silent.
  */
-async function firstStep(
-  steps: AsyncIterable<ChoiceStep>,
-  mostMs: number,
-): Promise<AsyncIterable<ChoiceStep>> {
-  const iterator = steps[Symbol.asyncIterator]();
-  const first = iterator.next();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    if (mostMs > 0) timer = setTimeout(resolve, mostMs);
-  });
-  await Promise.race([first, late]).finally(() => clearTimeout(timer));
-  let pending: Promise<IteratorResult<ChoiceStep>> | undefined = first;
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next: () => {
-        const next = pending ?? iterator.next();
-        pending = undefined;
-        return next;
-      },
-      return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
-    }),
-  };
-}
-
-/** Streams steps as server-sent events; an error after the headers is the last frame. */
 export async function streamSteps(
-  steps: AsyncIterable<ChoiceStep>,
+  steps: ChoiceSteps,
   reply: FastifyReply,
   ticket: Ticket,
   shape: StreamShape,
 ): Promise<void> {
   const { logger, settings } = ticket.context;
-  const started = await firstStep(steps, settings.keepAliveMs);
+  await steps.begun(settings.keepAliveMs);
   const events = new EventStream(reply, {
     keepAliveMs: settings.keepAliveMs,
     stallMs: settings.clientStallMs,
@@ -68,12 +45,12 @@ export async function streamSteps(
   events.onRead(() => send());
   for (const frame of shape.opening()) events.send(frame);
   try {
-    for await (const step of started) {
+    await steps.read((step) => {
       if (step.finish) finishes[step.index] = step.finish;
       held.add(step);
       if (events.isBlocked) events.hold(held.bytes);
       else send();
-    }
+    });
     if (!events.isOpen) return;
     send(true);
     for (const frame of shape.closing(finishes)) events.send(frame);
