@@ -37,7 +37,9 @@ export class Ticket {
     context.active.add(this);
     reply.request.hasTicket = true;
     this.client = new ClientWatch(reply);
-    this.signal = AbortSignal.any([this.client.signal, this.#stopped.signal]);
+    // Not `AbortSignal.any`: Node keeps such a signal, and all that listens to it, for good.
+    this.signal = this.#stopped.signal;
+    whenAborted(this.client.signal, () => this.#stopped.abort());
     this.#watch = context.metrics.watchRequest();
     const { active, metrics } = context;
     whenAborted(this.client.signal, () => {

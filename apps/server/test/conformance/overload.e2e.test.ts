@@ -1,0 +1,131 @@
+import { Agent, request } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { type MockServer, startMock } from './makers/mock-server.js';
+import { messages, post, waitFor } from './makers/requests.js';
+
+const posts = 10_000;
+
+describe('too many requests', () => {
+  const started: MockServer[] = [];
+  let scripted: ScriptedServer | undefined;
+  afterEach(async () => {
+    for (const server of started.splice(0)) server.dispose();
+    await scripted?.close();
+    scripted = undefined;
+  });
+
+  it(`C40: of ${posts} at once as many get in as there are places, and the others are told when to come`, async () => {
+    const [running, waiting] = [16, 100];
+    // A step takes longer than all the posts.
+    const server = await startMock(
+      { decodeMs: 120_000 },
+      ...['--max-num-seqs', String(running), '--max-num-queued-reqs', String(waiting)],
+      ...['--log-level', 'warn'],
+    );
+    started.push(server);
+    const dispatcher = new Agent({ connections: 400 });
+    const body = JSON.stringify({ model: 'mock', prompt: 'abc', max_tokens: 20 });
+    const headers = { 'content-type': 'application/json' };
+    const answers = new Map<string, number>();
+    const send = async (): Promise<void> => {
+      const answer = await request(`${server.url}/v1/completions`, {
+        method: 'POST',
+        headers,
+        body,
+        dispatcher,
+      });
+      const { error } = (await answer.body.json()) as { error?: { code: string } };
+      const hasTime =
+        Number(answer.headers['retry-after-ms']) > 0 && Number(answer.headers['retry-after']) > 0;
+      const kind = `${answer.statusCode} ${error?.code} ${hasTime}`;
+      answers.set(kind, (answers.get(kind) ?? 0) + 1);
+    };
+    const sent = (count: number) =>
+      Array.from({ length: count }, () => send().catch(() => undefined));
+    const all = sent(posts / 4);
+    const seen = (): number => answers.get('503 overloaded true') ?? 0;
+    await waitFor(() => seen() === posts / 4 - running - waiting, 60_000);
+    const before = await server.metric('process_resident_memory_bytes');
+    all.push(...sent((3 * posts) / 4));
+    await waitFor(() => seen() >= posts - running - waiting, 120_000);
+    expect([...answers]).toEqual([['503 overloaded true', posts - running - waiting]]);
+    const places = ['running', 'waiting'].map((state) =>
+      server.metric(`vllm:num_requests_${state}{`),
+    );
+    const [runs = 0, waits = 0] = await Promise.all(places);
+    expect(runs + waits).toBe(running + waiting);
+    expect(runs).toBeGreaterThan(0);
+    const growth = (await server.metric('process_resident_memory_bytes')) - before;
+    expect(growth).toBeLessThan(64 * 2 ** 20);
+    server.child.kill('SIGKILL');
+    await Promise.all(all);
+    await dispatcher.destroy();
+  }, 200_000);
+
+  it.each([429, 503] as const)(
+    'C41: are refused with %i if the flag says so, and counted',
+    async (status) => {
+      scripted = await startScripted({ overloadStatus: status });
+      const refusal = {
+        name: 'CapacityError',
+        code: 'ENGINE_CAPACITY',
+        message: 'full',
+        facts: { reason: 'queue' },
+      };
+      scripted.engine.scripts = [{ text: '', refusal }];
+      for (let n = 0; n < 3; n += 1) {
+        const answer = await post(`${scripted.url}/v1/chat/completions`, { model: 'm3', messages });
+        expect([answer.status, await answer.json()]).toMatchObject([
+          status,
+          { error: { code: 'overloaded' } },
+        ]);
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+      }
+      const metrics = await scripted.context.metrics.exposition();
+      const line = `http_requests_total{handler="/v1/chat/completions",method="POST",status="${status}"} 3`;
+      expect(metrics).toContain(line);
+    },
+  );
+});
+
+describe('many requests', () => {
+  let server: ScriptedServer;
+  afterEach(() => server.close());
+
+  it('C44: leave no memory behind', async () => {
+    server = await startScripted({ logRequests: false });
+    server.engine.scripts = [{ text: 'Hello there, how are you?' }];
+    // What the engine calls back holds all that a request is made of.
+    const listeners: WeakRef<object>[] = [];
+    const submit = server.engine.submit.bind(server.engine);
+    server.engine.submit = (prompt, parameters, listener) => {
+      listeners.push(new WeakRef(listener));
+      return submit(prompt, parameters, listener);
+    };
+    const round = async (count: number): Promise<number> => {
+      const ask = async (number: number): Promise<void> => {
+        const shape = { stream: number % 2 === 0, n: 1 + (number % 3), logprobs: number % 4 === 0 };
+        const body = { model: 'm3', messages, ...shape };
+        await (await post(`${server.url}/v1/chat/completions`, body)).text();
+      };
+      for (let n = 0; n < count; n += 20) {
+        await Promise.all(Array.from({ length: 20 }, (_, number) => ask(number)));
+        server.engine.received.length = 0;
+      }
+      for (let n = 0; n < 3; n += 1) {
+        globalThis.gc?.();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return process.memoryUsage().heapUsed;
+    };
+    await round(400);
+    const first = await round(300);
+    const last = await round(300);
+    expect(listeners.length).toBeGreaterThan(1500);
+    const alive = listeners.filter((listener) => listener.deref() !== undefined);
+    expect(alive.length).toBeLessThan(20);
+    expect((last - first) / 300).toBeLessThan(2000);
+    expect(server.context.active.size).toBe(0);
+  });
+});
