@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { arrows } from './arrows.js';
 import { changesets } from './changesets.js';
 import { dataPackages } from './data-packages.js';
+import { conformance } from './documents.conformance.js';
 import { documents } from './documents.js';
 import { exportedDocs } from './exported-docs.js';
 import { external } from './external.js';
@@ -25,6 +26,7 @@ const checks: readonly Check[] = [
   exportedDocs,
   hygiene,
   changesets,
+  conformance,
 ];
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

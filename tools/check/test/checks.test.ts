@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { arrows } from '../src/arrows.js';
 import { changesets } from '../src/changesets.js';
 import { dataPackages } from '../src/data-packages.js';
+import { conformance } from '../src/documents.conformance.js';
 import { documents } from '../src/documents.js';
 import { exportedDocs } from '../src/exported-docs.js';
 import type { Check } from '../src/finding.js';
@@ -20,7 +21,34 @@ interface Planted {
   readonly message: RegExp;
 }
 
+const table = 'apps/server/docs/conformance.md';
+const test = (title: string) => ({ 'apps/server/test/a.test.ts': `it('${title}', () => {});` });
+
 const planted: Planted[] = [
+  {
+    title: 'a case without a test',
+    check: conformance,
+    texts: { [table]: '', ...test('C1: x') },
+    message: /C2 has no test/,
+  },
+  {
+    title: 'a test that is not in the table of cases',
+    check: conformance,
+    texts: { [table]: '', ...test('C1: x') },
+    message: /row is missing: \| C1 \| x \| `apps\/server\/test\/a\.test\.ts` \|/,
+  },
+  {
+    title: 'a row of cases without its test',
+    check: conformance,
+    texts: { [table]: '| C1 | y | `b` |', ...test('C1: x') },
+    message: /no test has this row/,
+  },
+  {
+    title: 'a case that is none',
+    check: conformance,
+    texts: { [table]: '', ...test('C61: x') },
+    message: /no case C61/,
+  },
   {
     title: 'a long file',
     check: sizes,

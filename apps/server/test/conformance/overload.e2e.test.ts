@@ -82,9 +82,11 @@ describe('too many requests', () => {
         ]);
         expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       }
+      scripted.context.isDraining = true;
+      await post(`${scripted.url}/v1/chat/completions`, { model: 'm3', messages });
       const metrics = await scripted.context.metrics.exposition();
-      const line = `http_requests_total{handler="/v1/chat/completions",method="POST",status="${status}"} 3`;
-      expect(metrics).toContain(line);
+      const answered = `http_requests_total{handler="/v1/chat/completions",method="POST",status="${status}"}`;
+      expect(metrics).toContain(`${answered} ${status === 503 ? 4 : 3}`);
     },
   );
 });

@@ -69,6 +69,21 @@ describe('refusals', () => {
     },
   );
 
+  it.each([false, true])(
+    'C42: the Responses API, which this release has not, is refused before any event (stream: %s)',
+    async (stream) => {
+      const { client, sent } = patientClient();
+      const asked = client.responses.create({ model: 'm3', input: 'Hi', stream });
+      await expect(asked).rejects.toBeInstanceOf(OpenAI.NotFoundError);
+      await expect(asked).rejects.toMatchObject({
+        code: 'unsupported_endpoint',
+        message: expect.stringContaining('/v1/responses'),
+      });
+      expect(sent).toHaveLength(1);
+      expect(server.engine.received).toEqual([]);
+    },
+  );
+
   it('C56: clients find status, code, type and field of an error', async () => {
     const { client } = patientClient();
     const wrong = client.chat.completions.create({ ...chat, temperature: 3 });
