@@ -47,6 +47,8 @@ export interface ChoiceOptions {
   readonly minTokens: number;
   /** Without a parser all text is content. */
   readonly parser: M3OutputParser | undefined;
+  /** The request named the function to call, so the call is its answer and no wish of the model. */
+  readonly isCallNamed?: boolean;
   readonly onStep: (step: ChoiceStep) => void;
 }
 
@@ -166,12 +168,16 @@ export class Choice {
     this.#step({
       deltas: [...deltas, ...last],
       finish: {
-        reason: output?.finish ?? reason,
+        reason: this.#reasonOf(output?.finish ?? reason),
         stop,
         counts: { ...this.#counts },
         ...(output ? { faults: output.faults } : {}),
       },
     });
+  }
+
+  #reasonOf(reason: ChoiceFinish['reason']): ChoiceFinish['reason'] {
+    return reason === 'tool_calls' && this.#options.isCallNamed ? 'stop' : reason;
   }
 
   #step(step: Partial<Omit<ChoiceStep, 'index'>>): void {

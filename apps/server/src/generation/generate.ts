@@ -14,6 +14,8 @@ export interface ChoiceRequest {
   /** Leave special tokens out of the text, but for the markers that the parser needs. */
   readonly skipSpecialTokens: boolean;
   readonly parser: M3OutputParser | undefined;
+  /** The request named the function to call. */
+  readonly isCallNamed?: boolean;
 }
 
 /** Who looks on while choices are generated. */
@@ -86,6 +88,7 @@ function makeChoice(
     minTokens: request.parameters.minTokens ?? 0,
     stop: new StopMatcher(request.stopStrings, { include: request.includeStop }),
     parser: request.parser,
+    isCallNamed: request.isCallNamed ?? false,
     onStep,
   });
 }

@@ -42,6 +42,15 @@ describe('tool calls', () => {
     }
   });
 
+  it('C29: a choice that must call ends with tool_calls, a named one with stop', async () => {
+    const must = await ask([{ text: call(oslo) }], { tool_choice: 'required' });
+    expect(must.whole[0]?.finishes).toEqual(['tool_calls']);
+    const choice = { type: 'function', function: { name: 'weather' } };
+    const named = await ask([{ text: call(oslo) }], { tool_choice: choice });
+    expect(named.whole[0]?.finishes).toEqual(['stop']);
+    expect([callsOf(must), callsOf(named)]).toEqual([[osloCall], [osloCall]]);
+  });
+
   it('C30: each choice has one chunk that ends it, the last one of that choice', async () => {
     const scripts: Script[] = [
       { text: `One.${call(oslo, oslo)}` },

@@ -104,6 +104,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
       includeStop: request.include_stop_str_in_output ?? false,
       skipSpecialTokens: request.skip_special_tokens ?? true,
       parser,
+      isCallNamed: calls.must === 'one',
     }),
   );
   return {
