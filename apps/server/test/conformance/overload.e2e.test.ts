@@ -85,6 +85,14 @@ describe('too many requests', () => {
       scripted.context.isDraining = true;
       await post(`${scripted.url}/v1/chat/completions`, { model: 'm3', messages });
       const metrics = await scripted.context.metrics.exposition();
+      const rejected = (reason: string): string | undefined =>
+        metrics
+          .split('\n')
+          .filter((line) => line.startsWith('vllm:admission_rejections_total{'))
+          .find((line) => line.includes(`"${reason}"`))
+          ?.split(' ')
+          .at(-1);
+      expect([rejected('queue_full'), rejected('draining')]).toEqual(['3', '1']);
       const answered = `http_requests_total{handler="/v1/chat/completions",method="POST",status="${status}"}`;
       expect(metrics).toContain(`${answered} ${status === 503 ? 4 : 3}`);
     },
