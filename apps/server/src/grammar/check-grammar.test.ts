@@ -15,7 +15,7 @@ describe('a schema that is checked', () => {
     });
     expect(checkSchema({ type: ['string', 'null'], maxLength: 3 }, 'json')).toMatchObject({
       anyOf: [
-        { type: 'string', maxLength: 3 },
+        { type: 'string', pattern: '[^"\\\\\\x00-\\x1f]{0,3}' },
         { type: 'null', maxLength: 3 },
       ],
     });

@@ -1,4 +1,12 @@
 import { fieldError } from '../openai/parse-body.js';
+import { type PatternPlace, PatternProblem, rewritePattern } from './pattern/rewrite-pattern.js';
+import {
+  formats,
+  isConstraint,
+  isOfType,
+  typesOfKeywords,
+  unsupportedKeywords,
+} from './schema-keywords.js';
 
 const mostSchemaBytes = 64 * 1024;
 const mostDepth = 32;
@@ -8,23 +16,6 @@ const mostPatternBytes = 2048;
 const mostRuleBytes = 16 * 1024;
 const safe = Number.MAX_SAFE_INTEGER;
 
-/** What the grammar library does not enforce, so that an answer could break the schema. */
-const unsupported = [
-  'not',
-  'if',
-  'then',
-  'else',
-  'multipleOf',
-  'contains',
-  'minContains',
-  'maxContains',
-  'dependentRequired',
-  'dependentSchemas',
-  'dependencies',
-  'unevaluatedItems',
-  '$dynamicRef',
-  '$recursiveRef',
-];
 const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'] as const;
 const counts = [
   'minLength',
@@ -54,12 +45,19 @@ export function checkSchema(schema: unknown, param: string): unknown {
   return new SchemaCheck(schema, param).check(schema, '#', 0);
 }
 
-/** Checks a regular expression's size and repeats. */
-export function checkPattern(pattern: string, param: string): void {
+/**
+ * Checks a regular expression's size, repeats and what it is made of.
+ *
+ * @returns it in a form that the library takes to the letter
+ */
+export function checkPattern(pattern: string, param: string): string {
   if (Buffer.byteLength(pattern) > mostPatternBytes) {
     throw fieldError(param, `more than ${mostPatternBytes} bytes`, 'invalid_grammar');
   }
   checkRepeats(pattern, param);
+  return rewritten(pattern, 'plain', (problem) => {
+    throw fieldError(param, problem, 'invalid_grammar');
+  });
 }
 
 /** Checks the size of rules, their repeats and that there is a `root`. */
@@ -71,6 +69,19 @@ export function checkRules(text: string, param: string): void {
     throw fieldError(param, 'has no rule named `root`', 'invalid_grammar');
   }
   checkRepeats(text, param);
+}
+
+function rewritten(
+  pattern: string,
+  place: PatternPlace,
+  refused: (problem: string) => never,
+): string {
+  try {
+    return rewritePattern(pattern, place);
+  } catch (error) {
+    if (error instanceof PatternProblem) return refused(error.message);
+    throw error;
+  }
 }
 
 function checkRepeats(text: string, param: string): void {
@@ -94,7 +105,7 @@ class SchemaCheck {
     if (schema === true) return {};
     if (!isObject(schema)) this.#refuse(at, 'expected an object');
     if (depth > mostDepth) this.#refuse(at, `more than ${mostDepth} levels`);
-    for (const key of unsupported) {
+    for (const key of unsupportedKeywords) {
       if (Object.hasOwn(schema, key)) this.#refuse(at, `\`${key}\` is not supported`);
     }
     if (Array.isArray(schema['type'])) return this.#oneByOne(schema, at, depth);
@@ -102,9 +113,40 @@ class SchemaCheck {
     this.#checkType(schema, at);
     this.#checkCounts(schema, at);
     this.#checkChoices(schema, at);
-    if (schema['$ref'] !== undefined) this.#checkReference(schema['$ref'], at);
-    if (typeof schema['pattern'] === 'string') this.#checkPattern(schema, at);
-    return this.#withChildren(this.#withBounds(schema, at), at, depth);
+    if (schema['$ref'] !== undefined) {
+      this.#checkReference(schema['$ref'], at);
+      this.#checkAlone(schema, ['$ref'], at);
+    }
+    const typed = this.#withType(this.#withValues(schema, at), at);
+    return this.#withChildren(this.#withBounds(this.#withPattern(typed, at), at), at, depth);
+  }
+
+  /** The library forgets what stands beside some keywords. */
+  #checkAlone(schema: Schema, keywords: readonly string[], at: string): void {
+    const beside = Object.keys(schema).find((key) => isConstraint(key) && !keywords.includes(key));
+    if (beside) {
+      this.#refuse(at, `\`${beside}\` beside \`${keywords[0]}\` is not supported; move it in`);
+    }
+  }
+
+  /** Values of another type than the schema's would be taken. */
+  #withValues(schema: Schema, at: string): Schema {
+    const key = ['enum', 'const'].find((one) => Object.hasOwn(schema, one));
+    if (!key) return schema;
+    this.#checkAlone(schema, [key, 'type'], at);
+    const { type } = schema;
+    const values = key === 'enum' ? (schema['enum'] as unknown[]) : [schema['const']];
+    const fitting = values.filter((value) => type === undefined || isOfType(value, type));
+    if (fitting.length === 0) this.#refuse(at, `no value of \`${key}\` is of type ${type}`);
+    return key === 'enum' ? { ...schema, enum: fitting } : schema;
+  }
+
+  /** Without a type the library forgets most keywords; values of other types would be free. */
+  #withType(schema: Schema, at: string): Schema {
+    const isOther = ['type', '$ref', 'anyOf', 'oneOf', 'allOf'].some((key) => key in schema);
+    const [type, other] = isOther ? [] : typesOfKeywords(schema);
+    if (other) this.#refuse(at, `has keywords of ${type} and of ${other}, and no \`type\``);
+    return type ? { ...schema, type } : schema;
   }
 
   #checkType({ type }: Schema, at: string): void {
@@ -118,14 +160,25 @@ class SchemaCheck {
   /** Several types are as many schemas: of a list the library keeps no limits. */
   #oneByOne(schema: Schema, at: string, depth: number): unknown {
     this.#checkType(schema, at);
-    const { type, $defs, definitions, ...rest } = schema;
-    const some = (type as string[]).map((one) => this.check({ ...rest, type: one }, at, depth + 1));
+    const { type: _, $defs, definitions, ...rest } = schema;
+    const some = this.#typesWithValues(schema).map((one) =>
+      this.check({ ...rest, type: one }, at, depth + 1),
+    );
     const groups = this.#withChildren(
       { ...($defs !== undefined && { $defs }), ...(definitions !== undefined && { definitions }) },
       at,
       depth,
     );
     return some.length === 1 ? { ...(some[0] as Schema), ...groups } : { anyOf: some, ...groups };
+  }
+
+  /** Of several types those that some value has. */
+  #typesWithValues({ type, enum: values }: Schema): string[] {
+    const all = type as string[];
+    const used = Array.isArray(values)
+      ? all.filter((one) => values.some((value) => isOfType(value, one)))
+      : all;
+    return used.length > 0 ? used : all;
   }
 
   #checkCounts(schema: Schema, at: string): void {
@@ -160,8 +213,7 @@ class SchemaCheck {
       if (key === 'allOf' && (some as unknown[]).length > 1) {
         this.#refuse(at, '`allOf` of more than one schema is not supported; merge them');
       }
-      const beside = Object.keys(schema).find((one) => isConstraint(one) && one !== key);
-      if (beside) this.#refuse(at, `\`${beside}\` beside \`${key}\` is not supported; move it in`);
+      this.#checkAlone(schema, [key], at);
     }
   }
 
@@ -180,14 +232,33 @@ class SchemaCheck {
     if (seen.has(target)) this.#refuse(at, `\`$ref\` ${reference} leads to itself`);
   }
 
-  #checkPattern(schema: Schema, at: string): void {
-    const pattern = schema['pattern'] as string;
+  #withPattern(schema: Schema, at: string): Schema {
+    const { pattern, format } = schema;
+    const isText = schema['type'] === 'string';
+    if (isText && format !== undefined && !formats.includes(format as string)) {
+      this.#refuse(at, `the format ${JSON.stringify(format)} is not supported`);
+    }
+    const lengths = ['minLength', 'maxLength'];
+    const key = pattern === undefined ? 'format' : 'pattern';
+    const others = key === 'pattern' ? [...lengths, 'format'] : lengths;
+    const beside = others.find((one) => schema[one] !== undefined);
+    if (isText && schema[key] !== undefined && beside) {
+      this.#refuse(at, `\`${beside}\` beside \`${key}\` is not supported`);
+    }
+    if (isText && key === 'format' && lengths.some((one) => schema[one] !== undefined)) {
+      return withLengths(schema);
+    }
+    if (pattern === undefined) return schema;
+    if (typeof pattern !== 'string') this.#refuse(at, '`pattern` must be a text');
+    return { ...schema, pattern: this.#pattern(pattern, at) };
+  }
+
+  #pattern(pattern: string, at: string): string {
     if (Buffer.byteLength(pattern) > mostPatternBytes) {
       this.#refuse(at, `\`pattern\` has more than ${mostPatternBytes} bytes`);
     }
-    const beside = ['minLength', 'maxLength', 'format'].find((key) => schema[key] !== undefined);
-    if (beside) this.#refuse(at, `\`${beside}\` beside \`pattern\` is not supported`);
     checkRepeats(pattern, this.#param);
+    return rewritten(pattern, 'json', (problem) => this.#refuse(at, `\`pattern\`: ${problem}`));
   }
 
   /** The library is right about integers between two bounds only. */
@@ -234,10 +305,12 @@ class SchemaCheck {
         if (this.#properties > mostProperties) {
           this.#refuse(at, `the schema has more than ${mostProperties} properties`);
         }
-        if (/["\\\p{Cc}]/u.test(name)) {
+        const isPattern = key === 'patternProperties';
+        if (!isPattern && /["\\\p{Cc}]/u.test(name)) {
           this.#refuse(at, `the name ${JSON.stringify(name)} has quotes or control characters`);
         }
-        return [name, this.check(one, `${at}/${key}/${name}`, next)];
+        const written = isPattern ? this.#pattern(name, `${at}/${key}`) : name;
+        return [written, this.check(one, `${at}/${key}/${name}`, next)];
       });
       result[key] = Object.fromEntries(entries);
     }
@@ -274,14 +347,14 @@ class SchemaCheck {
   }
 }
 
-function isBound(key: string): boolean {
-  return bounds.some((bound) => bound === key);
+/** As the library counts lengths, without escapes, but also without the control characters it lets by. */
+function withLengths(schema: Schema): Schema {
+  const { minLength = 0, maxLength = '', ...rest } = schema;
+  return { ...rest, pattern: `[^"\\\\\\x00-\\x1f]{${minLength},${maxLength}}` };
 }
 
-function isConstraint(key: string): boolean {
-  const notes = ['title', 'description', 'default', 'examples', '$defs', 'definitions', '$schema'];
-  const more = ['$id', '$comment', 'deprecated', 'readOnly', 'writeOnly', 'nullable'];
-  return ![...notes, ...more].includes(key) && !key.startsWith('x-');
+function isBound(key: string): boolean {
+  return bounds.some((bound) => bound === key);
 }
 
 function resolve(root: unknown, pointer: string): unknown {

@@ -123,8 +123,8 @@ function schemaGrammar(given: unknown, param: string, isStrict: boolean): Gramma
 }
 
 function regexGrammar(pattern: string, param: string): Grammar {
-  checkPattern(pattern, param);
-  const tag = { type: 'structural_tag', format: { type: 'regex', pattern } };
+  const format = { type: 'regex', pattern: checkPattern(pattern, param) };
+  const tag = { type: 'structural_tag', format };
   return { kind: 'tag', text: JSON.stringify(tag) };
 }
 
