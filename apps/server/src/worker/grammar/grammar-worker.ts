@@ -109,9 +109,9 @@ function accept({ matcher: id, id: token }: Extract<ToMatchers, { type: 'accept'
   return entry;
 }
 
-/** After an abort nothing in the memory of the wasm is certain. */
+/** After an abort, or where its stack was too small, nothing in the memory of the wasm is certain. */
 function endIfAborted(error: unknown): void {
-  if (!(error instanceof Error) || error.name !== 'RuntimeError') return;
+  if (!(error instanceof Error) || !['RuntimeError', 'RangeError'].includes(error.name)) return;
   const reason = /\[FATAL\] \S+:\d+: (?:Check failed: \(.*?\) is false: )?(.*)/.exec(said)?.[1];
   post({ type: 'aborted', reason: (reason ?? error.message).slice(0, 300) });
   process.exit();
