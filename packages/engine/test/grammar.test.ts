@@ -1,7 +1,12 @@
-import { open, type Runtime } from '@altstream/cuda-runtime';
+import { open, type Runtime, type Stream } from '@altstream/cuda-runtime';
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Engine, type EngineOptions, type MarkovModel } from '../src/index.js';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import {
+  Engine,
+  type EngineOptions,
+  type GenerationParameters,
+  type MarkovModel,
+} from '../src/index.js';
 import { collect, counted, countingModel, ids, smoothModel, vocab } from './makers/counting.js';
 import { type Allowed, ListMatcher } from './makers/list-matcher.js';
 import { settledStats } from './makers/settled-stats.js';
@@ -11,16 +16,18 @@ onEachBackend((backend) => {
     let runtime: Runtime;
     let counting: MarkovModel;
     let smooth: MarkovModel;
+    let paged: MarkovModel;
     const engines: Engine[] = [];
 
     beforeAll(async () => {
       runtime = await open({ backend });
       counting = await countingModel(runtime);
       smooth = await smoothModel(runtime);
+      paged = await smoothModel(runtime, { pageTokens: 4, maxPositions: 128 });
     });
     afterAll(async () => {
       for (const engine of engines) await engine.close();
-      for (const model of [counting, smooth]) model.dispose();
+      for (const model of [counting, smooth, paged]) model.dispose();
       await runtime.dispose();
     });
 
@@ -116,6 +123,49 @@ onEachBackend((backend) => {
       expect(second.at(-1)).toMatchObject({ reason: 'error', error: { code } });
       expect(ids(third)).toEqual(counted(3, 6));
       expect([broken.disposed, short.disposed]).toEqual([1, 1]);
+    });
+
+    it('costs steps without grammars nothing: not one launch beside their graphs', async () => {
+      const engine = await start();
+      const stream = runtime.device().createStream();
+      const launch = vi.spyOn(Object.getPrototypeOf(stream) as Stream, 'launch');
+      stream.dispose();
+      const launches = async (parameters: GenerationParameters): Promise<string[]> => {
+        launch.mockClear();
+        await collect(engine.generate([3], { temperature: 0, ...parameters }));
+        return launch.mock.calls.map(([kernel]) => kernel.name);
+      };
+      const [short, long] = [await launches({ maxTokens: 2 }), await launches({ maxTokens: 40 })];
+      expect(short.length).toBeGreaterThan(0);
+      expect(short).not.toContain('mask_logits_f32');
+      // 38 decode steps more, all of them within their graphs
+      expect(long).toEqual(short);
+      const bound = await launches({ grammar: matcher([5], 'any', [9], 'any', [11]) });
+      expect(bound.filter((name) => name === 'mask_logits_f32')).toHaveLength(3);
+      launch.mockRestore();
+    });
+
+    it('goes on where it was when it is preempted', async () => {
+      const lists = (index: number) =>
+        Array.from({ length: 24 }, (_, n) => [(index + n) % vocab, (index + 3 * n + 1) % vocab]);
+      const run = async (pages: number) => {
+        const engine = await start({ model: paged, pages, maxSequences: 6, maxBatchedTokens: 16 });
+        const matchers = Array.from({ length: 6 }, (_, index) => matcher(...lists(index)));
+        const answers = matchers.map((grammar, index) =>
+          collect(
+            engine.generate([index, 7], { seed: index, temperature: 1, maxTokens: 30, grammar }),
+          ),
+        );
+        const drawn = (await Promise.all(answers)).map(ids);
+        // Each token was told once, however often it was computed.
+        expect(matchers.map(({ accepted }) => accepted)).toEqual(drawn);
+        return { drawn, preemptions: engine.stats().scheduling.preemptions };
+      };
+      const roomy = await run(64);
+      const tight = await run(14);
+      expect(roomy.preemptions).toBe(0);
+      expect(tight.preemptions).toBeGreaterThan(0);
+      expect(tight.drawn).toEqual(roomy.drawn);
     });
 
     it('gives its matcher back when it is aborted', async () => {

@@ -71,7 +71,7 @@ describe('grammars of requests', () => {
   it('are compiled before anything is queued', async () => {
     const before = server.engine.received.length;
     server.grammars.refusal = 'unclosed';
-    const { status, error } = await post({ regex: '[a' });
+    const { status, error } = await post({ regex: '[ab]' });
     expect([status, error?.code, error?.message]).toEqual([
       400,
       'invalid_grammar',
