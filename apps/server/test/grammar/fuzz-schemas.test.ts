@@ -3,7 +3,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../src/errors/index.js';
 import { checkSchema } from '../../src/grammar/check-grammar.js';
-import { startWalk } from '../makers/grammar-walk.js';
+import { startWalk } from './makers/grammar-walk.js';
 
 const random = seededRandom(20_7);
 const below = (count: number): number => random.integer(0, count);

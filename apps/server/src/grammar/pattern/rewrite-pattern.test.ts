@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startWalk } from '../../../test/makers/grammar-walk.js';
+import { startWalk } from '../../../test/grammar/makers/grammar-walk.js';
 import { rewritePattern } from './rewrite-pattern.js';
 
 const patterns = [

@@ -4,9 +4,9 @@ import {
   byteToCharacter,
   ChatTokenizer,
 } from '@altstream/minimax-m3-chat';
-import type { Grammar } from '../../src/grammar/grammar.js';
-import { loadGrammarLibrary } from '../../src/grammar/library.js';
-import { GrammarShelf } from '../../src/grammar/shelf.js';
+import type { Grammar } from '../../../src/grammar/grammar.js';
+import { loadGrammarLibrary } from '../../../src/grammar/library.js';
+import { GrammarShelf } from '../../../src/grammar/shelf.js';
 
 const tokenizer = new ChatTokenizer(buildByteTokenizer({ vocabSize: 600 }).tokenizerJson);
 const bytes = new ByteTable(tokenizer.bytes.data);
