@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { checkPrompt } from './check-prompt.js';
 import { type EngineOptions, type SettledOptions, settleOptions } from './engine-options.js';
 import { CapacityError, ClosedError, ParameterError } from './errors/index.js';
@@ -266,6 +267,9 @@ export class Engine {
       }
       if (this.#options.checkLedger) this.#prefixes.check(this.#scheduler.live);
       else this.#ledger.tick();
+      // Completions of a quick device are called one behind the other without a turn of the event loop, so
+      // that aborts, timers and new requests would wait for the end of all steps.
+      await nextTurn();
     }
     await this.#steps.settle();
   }

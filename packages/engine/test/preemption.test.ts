@@ -3,6 +3,7 @@ import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Engine, type GenerationEvent, type MarkovModel, replaySchedule } from '../src/index.js';
 import { collect, smoothModel } from './makers/counting.js';
+import { settledStats } from './makers/settled-stats.js';
 
 onEachBackend((backend) => {
   describe('preemption', () => {
@@ -51,7 +52,7 @@ onEachBackend((backend) => {
           );
         }),
       );
-      const { scheduling, pages: left } = engine.stats();
+      const { scheduling, pages: left } = await settledStats(engine);
       await engine.close();
       expect([left.free + left.evictable, left.reserved]).toEqual([pages, 0]);
       return { events, preemptions: scheduling.preemptions, trace: lines.join('\n') };

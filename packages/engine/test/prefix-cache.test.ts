@@ -3,6 +3,7 @@ import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions, type MarkovModel } from '../src/index.js';
 import { collect, counted, countingModel, ids, vocab } from './makers/counting.js';
+import { settledStats } from './makers/settled-stats.js';
 import { WatchedModel } from './makers/watched-model.js';
 
 const promptOf = (length: number): number[] =>
@@ -51,7 +52,7 @@ onEachBackend((backend) => {
         { type: 'token', id: 3, cachedTokens: 12 },
         { type: 'finish', promptTokens: 14, cachedTokens: 12 },
       ]);
-      expect(engine.stats()).toMatchObject({
+      expect(await settledStats(engine)).toMatchObject({
         promptTokens: 16,
         prefixCache: { queries: 28, hits: 12 },
         pages: { total: 64, free: 61, evictable: 3, pinned: 0, reserved: 0 },
@@ -94,6 +95,7 @@ onEachBackend((backend) => {
       const counts: unknown[] = [];
       for (const salt of salts) counts.push(await found(engine, salt));
       expect(counts).toEqual([0, 0, 0, 8, 8, 8]);
+      await settledStats(engine);
       expect(engine.flushPrefixCache()).toBe(6);
       expect(await found(engine)).toBe(0);
       for (let time = 0; time < 2; time += 1) expect(await found(off)).toBe(0);
@@ -104,6 +106,7 @@ onEachBackend((backend) => {
       const engine = await start({ pages: 8 });
       const found = async (prompt: readonly number[]): Promise<unknown> => {
         const last = (await collect(engine.generate(prompt, once))).at(-1);
+        await settledStats(engine);
         return last?.type === 'finish' && last.cachedTokens;
       };
       const [old, used, other] = [1, 2, 3].map((first) => [first, ...promptOf(12)]) as number[][];

@@ -27,6 +27,19 @@ onEachBackend((backend) => {
       readonly hasGrammars: boolean;
     }
 
+    /**
+     * A row's token and its log-probability are sums over the vocabulary, which CUDA splits as the number of
+     * rows says; look-ahead changes which rows share a step, so there the last bits of the latter may differ.
+     */
+    function alike(events: Awaited<ReturnType<typeof answer>>[]): unknown {
+      if (backend === 'cpu') return events;
+      return events.map((answered) =>
+        answered.map((event) =>
+          event.type === 'token' ? { ...event, logprob: expect.closeTo(event.logprob, 5) } : event,
+        ),
+      );
+    }
+
     async function serve(workload: Workload, lookAhead: boolean) {
       const { seed, pages, graphSizes, hasGrammars } = workload;
       const lines: string[] = [];
@@ -57,7 +70,7 @@ onEachBackend((backend) => {
       { seed: 5, pages: 60, graphSizes: undefined, hasGrammars: true },
     ])('changes no event of any request: %o', async (workload) => {
       const [off, on] = [await serve(workload, false), await serve(workload, true)];
-      expect(on.events).toEqual(off.events);
+      expect(on.events).toEqual(alike(off.events));
       expect(replaySchedule(on.trace).difference).toBeUndefined();
       expect(replaySchedule(off.trace).difference).toBeUndefined();
       const { lookAhead, scheduling, steps, pages } = on.stats;
