@@ -48,7 +48,7 @@ export interface RuntimeStats {
   readonly executorThreads?: number;
   /** CPU backend: threads started for the parallel loops of kernels. */
   readonly parallelThreads?: number;
-  /** CUDA backend: launches of kernels that were made through a graph of one node. */
+  /** CUDA backend: launches of kernels that were made through a graph of one node, of the device in this process. */
   readonly launchesByGraph?: number;
   /** CUDA backend: objects that wait to be destroyed by the reaper thread. */
   readonly reaperQueue?: number;

@@ -37,6 +37,19 @@ onEachBackend((backend) => {
       expect({} instanceof Tensor).toBe(false);
     });
 
+    test.each([
+      [[0, 8], 1, 4],
+      [[4, 8], 0, 4],
+    ])('an empty slice of an empty slice is work for nobody: %o', async (shape, dim, start) => {
+      const empty = Tensor.allocate(t.device, shape, 'i32').slice(dim, start, start);
+      const emptier = empty.slice(1 - dim, 0, 0).slice(dim, 0, 0);
+      for (const tensor of [empty, emptier]) {
+        s.fill(tensor, 0);
+        s.write(tensor, new Int32Array(0));
+        expect(await readInts(s, tensor)).toEqual([]);
+      }
+    });
+
     test('a slice shares memory with its tensor', async () => {
       const whole = upload(s, [1, 2, 3, 4], [2, 2], 'i32');
       s.write(whole.slice(0, 1, 2), Int32Array.of(8, 9));

@@ -109,7 +109,10 @@ Status CudaImage::find_kernel(const KernelLayout& layout, cudaLibrary_t library,
   CUfunction function = nullptr;
   if (status.ok()) status = function_of(kernel, function);
   if (!status.ok()) return status;
-  auto graphs = std::make_unique<KernelGraphs>(device_.reaper(), device_.launches_by_graph());
+  // A graph's end is no programmatic event: what follows a kernel that triggers could not start early.
+  auto graphs = layout.triggers ? nullptr
+                                : std::make_unique<KernelGraphs>(device_.reaper(),
+                                                                 device_.launches_by_graph());
   kernels_[layout.name] = {kernel, max_shared_bytes, function, std::move(graphs)};
   return {};
 }

@@ -21,7 +21,7 @@ struct KernelEntry {
   cudaKernel_t kernel = nullptr;  // graph nodes and attributes
   uint64_t max_shared_bytes = 0;  // dynamic: what its static shared memory leaves
   CUfunction function = nullptr;  // launches: a microsecond less than through the runtime library
-  std::unique_ptr<KernelGraphs> graphs;  // launches on streams that start the kernel often
+  std::unique_ptr<KernelGraphs> graphs;  // null for kernels that trigger
 };
 
 class CudaImage : public core::ModuleImage {

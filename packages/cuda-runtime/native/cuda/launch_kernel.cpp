@@ -58,7 +58,7 @@ Status function_of(cudaKernel_t kernel, CUfunction& function) {
 
 cudaError_t launch_plain_kernel(const core::Work& work, cudaStream_t stream) {
   const auto& entry = *static_cast<const KernelEntry*>(work.kernel->entry());
-  if (entry.graphs->launch(work, entry.function, stream)) return cudaSuccess;
+  if (entry.graphs && entry.graphs->launch(work, entry.function, stream)) return cudaSuccess;
   return launch_kernel(work, stream, {});
 }
 

@@ -199,9 +199,11 @@ export class TensorView implements contract.Tensor {
       throw argument('tensor.slice', detail);
     }
     const memory = this.shared('tensor.slice');
+    // What is empty stays where its tensor begins: behind the end there is no place in the buffer.
+    const skipped = start === end || this.elements === 0 ? 0 : start * stride;
     return new TensorView(this.buffer, this.shape.with(dim, end - start), this.dtype, {
       strides: this.strides,
-      byteOffset: this.byteOffset + start * stride * dtypeBytes(this.dtype),
+      byteOffset: this.byteOffset + skipped * dtypeBytes(this.dtype),
       memory,
       share: ofView(this.share, memory),
     });
