@@ -84,7 +84,7 @@ export class NativeBuffer implements DeviceBuffer {
     const memory = this.#memory;
     if (memory === undefined) return;
     this.#memory = undefined;
-    noteDisposal(this, this.describe());
+    noteDisposal<NativeBuffer>(this, describeBuffer);
     if (this.whole === this) memory.close();
     else if (!memory.isLent) memory.close(this);
   }
@@ -92,6 +92,10 @@ export class NativeBuffer implements DeviceBuffer {
   [Symbol.dispose](): void {
     this.dispose();
   }
+}
+
+function describeBuffer(buffer: NativeBuffer): string {
+  return buffer.describe();
 }
 
 /** A buffer in messages. */

@@ -62,8 +62,8 @@ export class SharedMemory extends NativeRecord {
 const disposals = new WeakMap<object, Error>();
 
 /** Remembers where a wrapper is disposed, if leaks are warned of. */
-export function noteDisposal(wrapper: object, what: string): void {
-  if (areLeaksWarned()) disposals.set(wrapper, new Error(`${what} was disposed here`));
+export function noteDisposal<T extends object>(wrapper: T, nameOf: (wrapper: T) => string): void {
+  if (areLeaksWarned()) disposals.set(wrapper, new Error(`${nameOf(wrapper)} was disposed here`));
 }
 
 /** The error for the use of a wrapper that was disposed, to throw. */

@@ -225,7 +225,7 @@ export class TensorView implements contract.Tensor {
     if (memory === undefined) return;
     if (share === 'made') this.buffer.dispose();
     this.memory = undefined;
-    noteDisposal(this, nameOf(this));
+    noteDisposal<TensorView>(this, nameOf);
     if (isCounted(share, memory)) memory.close(share === 'made' ? undefined : this);
   }
 
