@@ -67,7 +67,8 @@ export class Engine {
   #fault: Error | undefined;
   #closing: Promise<void> | undefined;
   #wake: (() => void) | undefined;
-  #running: Promise<void> | undefined;
+  readonly #idlers: (() => void)[] = [];
+  readonly #running: Promise<void>;
 
   /** Starts the step loop on parts that are ready; the engine disposes them when it closes. */
   protected constructor(parts: EngineParts) {
@@ -90,7 +91,8 @@ export class Engine {
     const { decode, prefill, ready } = parts;
     const { lookAhead, now, watch } = options;
     this.#steps = new StepPipeline({ scheduler, decode, prefill, lookAhead, ready, now, watch });
-    this.#running = this.#loop().catch((error: unknown) => this.#giveUp(error));
+    const run = this.#loop().catch((error: unknown) => this.#giveUp(error));
+    this.#running = run.then(() => this.#tellIdlers());
   }
 
   /**
@@ -188,6 +190,18 @@ export class Engine {
   }
 
   /**
+   * Resolves when no request waits or runs and no step is under way, so that every page that a request held
+   * is back. A request's `finish` may come while a step that it is still part of runs on.
+   */
+  idle(): Promise<void> {
+    if (this.#isClosed) return this.#closing ?? this.#running;
+    return new Promise((resolve) => {
+      this.#idlers.push(resolve);
+      this.#wake?.();
+    });
+  }
+
+  /**
    * Forgets the computed pages that no request holds.
    *
    * @returns how many those were
@@ -262,6 +276,7 @@ export class Engine {
         await this.#steps.advance(batch);
       } else if (this.#steps.isFlying) await this.#steps.settle(this.#whyNone());
       else {
+        if (this.#scheduler.isIdle) this.#tellIdlers();
         if (this.#scheduler.running > 0 || !this.#ledger.mendWhenIdle()) await this.#sleep();
         continue;
       }
@@ -272,6 +287,10 @@ export class Engine {
       await nextTurn();
     }
     await this.#steps.settle();
+  }
+
+  #tellIdlers(): void {
+    for (const resolve of this.#idlers.splice(0)) resolve();
   }
 
   #whyNone(): 'pages' | undefined {
