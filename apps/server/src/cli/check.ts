@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { checkCheckpoint } from '../check/check-checkpoint.js';
 import { checkFiles } from '../check/check-files.js';
@@ -7,6 +6,7 @@ import { checkMemory, type MemoryPlan, type MemoryWish } from '../check/check-me
 import { checkText } from '../check/check-text.js';
 import { type Finding, findingTable } from '../check/finding.js';
 import { printable } from '../client/printable.js';
+import { resolveModelFolder } from '../config/model-folder.js';
 import { demoModelFolder } from '../demo-model.js';
 import { ExitError, exitCodes } from '../errors/index.js';
 import { orExit } from './or-exit.js';
@@ -50,7 +50,7 @@ export function addCheckCommand(program: Command): void {
 }
 
 async function checkFolder(path: string, wish: MemoryWish): Promise<FolderCheck> {
-  const folder = resolve(path);
+  const folder = resolveModelFolder(path);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     const remedy = '`hf download MiniMaxAI/MiniMax-M3 --local-dir DIR` gets one';
     throw new ExitError('model', `the model folder ${path} does not exist; ${remedy}`);

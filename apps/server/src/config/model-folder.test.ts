@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
-import { readGenerationDefaults } from './model-folder.js';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { findModel, readGenerationDefaults } from './model-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'model-folder-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -39,5 +39,25 @@ describe('generation_config.json', () => {
       expect.objectContaining({ exitCode: 3, message: expect.stringContaining(`${field} is `) }),
     );
     expect(defaultsOf(config, 'none')).toEqual({ eosTokenIds: [] });
+  });
+});
+
+describe('a model by its name on the hub', () => {
+  const snapshot = join(folder, 'models--Owner--small', 'snapshots', 'c'.repeat(40));
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('is served under that name from the snapshot that was downloaded', () => {
+    vi.stubEnv('HF_HUB_CACHE', folder);
+    mkdirSync(snapshot, { recursive: true });
+    for (const file of ['config.json', 'tokenizer.json', 'model.safetensors'])
+      writeFileSync(join(snapshot, file), '{}');
+    const found = findModel({ model: 'Owner/small', loadFormat: 'auto' } as const);
+    expect(found).toMatchObject({ model: snapshot, name: 'Owner/small', tokenizer: snapshot });
+  });
+
+  it('is said to be absent with the place where it was looked for', () => {
+    vi.stubEnv('HF_HUB_CACHE', folder);
+    const find = () => findModel({ model: 'Owner/other', loadFormat: 'auto' } as const);
+    expect(find).toThrow(`Owner/other does not exist, and ${folder} has no such model. The server`);
   });
 });

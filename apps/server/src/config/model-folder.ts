@@ -4,6 +4,7 @@ import { builtInConfig, builtInModels } from '@altstream/minimax-m3-model';
 import { demoModelFolder } from '../demo-model.js';
 import { ExitError } from '../errors/index.js';
 import type { GenerationDefaults } from '../generation/sampling.js';
+import { hubCacheFolder, hubSnapshot, isHubId } from './hub-snapshot.js';
 import type { ServeFlags } from './serve-flags.js';
 
 /** What of the flags names a model. */
@@ -35,7 +36,8 @@ export function findModel({
     return { model, name: basename(model), tokenizer: given, folder: undefined };
   }
   const folder = checkModelFolder(model, { isDummy, hasTokenizer: given !== undefined });
-  return { model: folder, name: modelName(folder), tokenizer: given ?? folder, folder };
+  const name = isFolder(model) ? basename(folder) : model;
+  return { model: folder, name, tokenizer: given ?? folder, folder };
 }
 
 /** Where the texts of a mock engine are from: it needs a tokenizer, and no weights. */
@@ -54,17 +56,27 @@ function checkTokenizer(path: string): string {
   throw new ExitError('usage', `--tokenizer ${path}: there is no tokenizer.json in that folder`);
 }
 
-/** Checks that a checkpoint folder has the files that serving needs; an error lists what is absent. */
+/** The folder that a path or a name of the hub stands for; a folder that is there comes first. */
+export function resolveModelFolder(path: string): string {
+  const folder = isFolder(path) ? path : (hubSnapshot(path) ?? path);
+  return resolve(folder);
+}
+
+/**
+ * Checks that a checkpoint folder, or one that the hub's tools downloaded, has the files that serving
+ * needs; an error lists what is absent.
+ */
 export function checkModelFolder(
   path: string,
   { isDummy = false, hasTokenizer = false }: { isDummy?: boolean; hasTokenizer?: boolean } = {},
 ): string {
-  const folder = resolve(path);
+  const folder = resolveModelFolder(path);
   if (!isFolder(folder)) {
     const names = builtInModels.join(', ');
     throw new ExitError(
       'model',
-      `the model folder ${path} does not exist. The server does not download models; get the checkpoint ` +
+      `the model folder ${path} does not exist${notDownloaded(path)}. The server does not download models; ` +
+        'get the checkpoint ' +
         'first, for example with `hf download MiniMaxAI/MiniMax-M3 --local-dir DIR`, and pass `--model DIR`' +
         (isDummy ? `; or one of the built-in names, ${names}` : ''),
     );
@@ -87,6 +99,10 @@ export function checkModelFolder(
   return folder;
 }
 
+function notDownloaded(path: string): string {
+  return isHubId(path) ? `, and ${hubCacheFolder()} has no such model` : '';
+}
+
 const mostPointerBytes = 1024;
 
 /** A clone without Git LFS holds a few lines of text in place of each large file. */
@@ -99,11 +115,6 @@ export function isLfsPointer(path: string): boolean {
 function fileFacts(path: string): { size: number; isFile: boolean } {
   const facts = statSync(path, { throwIfNoEntry: false });
   return { size: facts?.size ?? 0, isFile: facts?.isFile() ?? false };
-}
-
-/** The name that a folder's model is served under. */
-function modelName(folder: string): string {
-  return basename(folder);
 }
 
 /**

@@ -103,7 +103,12 @@ export function addServeFlags(command: Command): Command {
 
 function addModelFlags(command: Command): void {
   command
-    .addOption(flag('--model <dir>', 'folder of a MiniMax-M3 checkpoint (default: the demo model)'))
+    .addOption(
+      flag(
+        '--model <dir>',
+        'folder of a MiniMax-M3 checkpoint, or OWNER/NAME of one in the hub cache (default: the demo model)',
+      ),
+    )
     .addOption(
       flag('--load-format <format>', 'dummy: random weights; MiniMax-M3 needs no folder then')
         .choices(['auto', 'safetensors', 'dummy'])
