@@ -81,6 +81,10 @@ describe('the flags of serve', () => {
     expect(() => parse(flag, value)).toThrow(flag);
   });
 
+  it('says whose doing it is when Kubernetes has set the port', () => {
+    expect(() => parse('--port', 'tcp://10.0.0.7:80')).toThrow(/Service; set enableServiceLinks/);
+  });
+
   it('reads the environment, and lets a flag win', () => {
     process.env['ALTSTREAM_PORT'] = '9001';
     expect(parse().port).toBe(9001);

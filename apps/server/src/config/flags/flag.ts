@@ -20,7 +20,15 @@ export const positive = (text: string): number => integer(text, 1, 2 ** 31 - 1);
 /** An integer of 0 or more. */
 export const natural = (text: string): number => integer(text, 0, 2 ** 31 - 1);
 /** A port; 0 is any. */
-export const port = (text: string): number => integer(text, 0, 65_535);
+export function port(text: string): number {
+  // In a pod, a Service named altstream sets the variable of --port to its own address.
+  if (/^(tcp|udp):\/\//.test(text)) {
+    const remedy = 'set enableServiceLinks: false in the pod, or name the Service otherwise';
+    throw new InvalidArgumentError(`That is what Kubernetes sets for a Service; ${remedy}.`);
+  }
+  return integer(text, 0, 65_535);
+}
+
 /** An integer from 1 to the most. */
 export const upTo =
   (most: number) =>
