@@ -40,11 +40,11 @@ export interface DeviceBuffer extends Disposable {
   readonly isDisposed: boolean;
   /**
    * A part of the buffer, wherever a buffer is taken, by default up to the end. It shares the memory,
-   * which the last view frees; of memory of a graph it is borrowed (docs/lifetimes.md).
+   * which the last view frees; of a graph's or a workspace's it is borrowed (docs/lifetimes.md).
    * @throws ArgumentError for a range outside, DisposedError
    */
   subarray(byteOffset: number, byteLength?: number): DeviceBuffer;
-  /** Ends this wrapper; the memory is freed, in stream order, with the last view of it. */
+  /** Ends this wrapper; the last view frees the memory, in stream order. @throws NotOwnerError */
   dispose(): void;
   /** @internal */
   use(api: string): NativeHandle;
@@ -199,9 +199,8 @@ export interface Device {
   /** An empty graph, to be built node by node (docs/graphs.md). */
   createGraph(): Graph;
   /**
-   * Runs `record` while a stream captures and returns the graph. Synchronous: if `record` returns a
-   * promise the capture is discarded. However it ends, everything is as before (docs/capture.md).
-   * @throws CaptureError, and whatever `record` threw
+   * The graph of what `record` submits; a promise of it discards the capture. However it ends, all is
+   * as before (docs/capture.md). @throws CaptureError, and whatever `record` threw
    */
   capture(record: (stream: Stream) => void, options?: CaptureOptions & OnStream): Graph;
   /** Resolves when all that any thread submitted is over (docs/threads.md). @throws CaptureError */
@@ -320,6 +319,7 @@ export interface InstantiateOptions extends ExecOptions {
 
 /** A graph that can be launched. Launches of one executable run one after the other. */
 export interface GraphExec extends Disposable {
+  /** How often it was launched, by all threads that have it. */
   readonly launches: number;
   /** Starts all nodes as one operation of `stream` (default: the current stream). */
   launch(stream?: Stream): this;

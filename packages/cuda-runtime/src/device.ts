@@ -12,6 +12,7 @@ import type {
   Stream,
 } from './contract.js';
 import { type DeviceInfo, parseFreeBytes } from './device-info.js';
+import { notTheObject } from './errors/not-the-object.js';
 import { captureGraph } from './graph/capture.js';
 import { NativeGraph } from './graph/graph.js';
 import type { DeviceLimits } from './limits.js';
@@ -65,12 +66,12 @@ export class NativeDevice implements Device {
   }
 
   get freeBytes(): number {
-    const runtime = this.#runtime('device.freeBytes');
+    const runtime = this.use('device.freeBytes');
     return parseFreeBytes(guarded(() => environment().binding.deviceInfo(runtime, this.index)));
   }
 
   get legacyStream(): Stream {
-    const runtime = this.#runtime('device.legacyStream');
+    const runtime = this.use('device.legacyStream');
     this.#legacy ??= this.#adopt(
       guarded(() => environment().binding.legacyStream(runtime, this.index)),
       'legacy',
@@ -86,6 +87,7 @@ export class NativeDevice implements Device {
   /** A stream for a user or for the runtime itself. */
   makeStream(options: StreamOptions, owner: StreamTerms['owner']): Stream {
     const api = 'device.createStream';
+    const runtime = this.use(api);
     checkOptions(api, 'options', options, streamNames);
     const { priority = 0, blocking = false, name = '' } = options;
     if (!Number.isInteger(priority) || (priority | 0) !== priority) {
@@ -95,7 +97,7 @@ export class NativeDevice implements Device {
     checkText(api, 'name', name);
     const { binding } = environment();
     const handle = guarded(() =>
-      binding.createStream(this.#runtime(api), this.index, priority, blocking, name),
+      binding.createStream(runtime, this.index, priority, blocking, name),
     );
     return this.#adopt(handle, name, owner);
   }
@@ -111,14 +113,15 @@ export class NativeDevice implements Device {
     const { timing = false } = options;
     checkFlag(api, 'timing', timing);
     const { binding } = environment();
-    const handle = guarded(() => binding.createEvent(this.#runtime(api), this.index, timing));
+    const handle = guarded(() => binding.createEvent(this.use(api), this.index, timing));
     return new Event(this.runtime, handle, timing);
   }
 
   alloc(bytes: number, options: AllocOptions = {}): DeviceBuffer {
     const api = 'device.alloc';
+    this.use(api);
     checkOptions(api, 'options', options, allocNames);
-    const { stream = this.#current(api), label = '', graphOwned = false } = options;
+    const { stream = this.#current(), label = '', graphOwned = false } = options;
     checkBytes(api, bytes);
     if (typeof label !== 'string') throw wrongKind(api, 'label', label, 'text');
     this.#checkStream(api, stream);
@@ -135,7 +138,7 @@ export class NativeDevice implements Device {
 
   async allocHost(bytes: number): Promise<HostBuffer> {
     checkBytes('device.allocHost', bytes);
-    const runtime = this.#runtime('device.allocHost');
+    const runtime = this.use('device.allocHost');
     const { binding } = environment();
     const allocate = (token: number) => binding.allocHostAsync(runtime, bytes, longestArray, token);
     return HostBuffer.of(await runTask(allocate));
@@ -143,24 +146,23 @@ export class NativeDevice implements Device {
 
   allocHostSync(bytes: number): HostBuffer {
     checkBytes('device.allocHost', bytes);
-    const runtime = this.#runtime('device.allocHost');
+    const runtime = this.use('device.allocHost');
     return HostBuffer.of(
       guarded(() => environment().binding.allocHost(runtime, bytes, longestArray)),
     );
   }
 
   createGraph(): Graph {
-    const handle = guarded(() =>
-      environment().binding.createGraph(this.#runtime('device.createGraph')),
-    );
+    const handle = guarded(() => environment().binding.createGraph(this.use('device.createGraph')));
     return new NativeGraph(handle, this, 'explicit');
   }
 
   capture(record: (stream: Stream) => void, options: CaptureOptions & OnStream = {}): Graph {
     const api = 'device.capture';
+    this.use(api);
     checkFunction(api, 'record', record);
     checkOptions(api, 'options', options, captureNames);
-    const { stream = this.#current(api) } = options;
+    const { stream = this.#current() } = options;
     this.#checkStream(api, stream);
     return captureGraph(stream, record, options);
   }
@@ -168,7 +170,7 @@ export class NativeDevice implements Device {
   async synchronize(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const api = 'device.synchronize';
     checkSignalOnly(api, options);
-    const runtime = this.#runtime(api);
+    const runtime = this.use(api);
     const { binding, completions } = environment();
     await completions.wait(
       (token) => guarded(() => binding.deviceSynchronize(runtime, this.index, token)),
@@ -178,7 +180,7 @@ export class NativeDevice implements Device {
   }
 
   synchronizeSync(): void {
-    const runtime = this.#runtime('device.synchronizeSync');
+    const runtime = this.use('device.synchronizeSync');
     guarded(() => environment().binding.deviceSynchronizeSync(runtime, this.index));
     checkRacesBehind(this.runtime);
   }
@@ -195,12 +197,13 @@ export class NativeDevice implements Device {
   }
 
   // The first one makes the stream, which should not be what an error names.
-  #current(api: string): Stream {
-    this.#runtime(api);
+  #current(): Stream {
     return this.runtime.currentStream(this);
   }
 
-  #runtime(api: string): number {
+  /** @internal The handle of the runtime. @throws DisposedError, ArgumentError for a proxy */
+  use(api: string): Handle {
+    if (!(#queue in this)) throw notTheObject(api, 'device');
     return this.runtime.use(api);
   }
 

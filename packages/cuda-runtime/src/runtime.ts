@@ -7,6 +7,7 @@ import { parseDeviceInfo } from './device-info.js';
 import { ArgumentError } from './errors/argument-error.js';
 import { describeValue } from './errors/describe-value.js';
 import type { DeviceLostError } from './errors/device-lost-error.js';
+import { notTheObject } from './errors/not-the-object.js';
 import { RaceError } from './errors/race-error.js';
 import { checkSource } from './launch/find-artefacts.js';
 import { loadModule, type NativeModule } from './launch/module.js';
@@ -74,6 +75,7 @@ export class NativeRuntime implements Runtime {
   }
 
   use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'runtime');
     return this.#record.use(api);
   }
 
@@ -85,6 +87,7 @@ export class NativeRuntime implements Runtime {
   }
 
   currentStream(device: Device = this.device()): Stream {
+    if (!(#current in this)) throw notTheObject('runtime.currentStream', 'runtime');
     for (let at = this.#current.length - 1; at >= 0; at -= 1) {
       const stream = this.#current[at];
       if (stream?.device === device) return stream;
@@ -116,10 +119,12 @@ export class NativeRuntime implements Runtime {
   }
 
   isCaptureMode(): boolean {
+    if (!(#captureModes in this)) throw notTheObject('runtime.isCaptureMode', 'runtime');
     return this.#captureModes > 0;
   }
 
   withCaptureMode<T>(body: () => T): T {
+    if (!(#captureModes in this)) throw notTheObject('runtime.withCaptureMode', 'runtime');
     checkFunction('runtime.withCaptureMode', 'body', body);
     this.#captureModes += 1;
     try {
@@ -144,6 +149,7 @@ export class NativeRuntime implements Runtime {
   }
 
   describe(): RuntimeReport {
+    const handle = this.use('runtime.describe');
     const { binding } = environment();
     return {
       backend: this.backend,
@@ -151,13 +157,14 @@ export class NativeRuntime implements Runtime {
       guards: this.#origin.options.native.guards,
       devices: this.devices.map((device) => device.name),
       modules: [...this.#modules.values()].map((module) => module.manifest),
-      details: JSON.parse(guarded(() => binding.describeRuntime(this.use('runtime.describe')))),
+      details: JSON.parse(guarded(() => binding.describeRuntime(handle))),
     };
   }
 
   stats(): RuntimeStats {
+    const handle = this.use('runtime.stats');
     const { binding, completions } = environment();
-    const counters = JSON.parse(guarded(() => binding.stats(this.use('runtime.stats'))));
+    const counters = JSON.parse(guarded(() => binding.stats(handle)));
     this.#missingWaits.look(counters);
     return {
       ...counters,
@@ -184,6 +191,7 @@ export class NativeRuntime implements Runtime {
   }
 
   noteOrigin(): void {
+    if (!(#checksRaces in this)) throw notTheObject('runtime.noteOrigin', 'runtime');
     if (this.#checksRaces) noteOrigin();
   }
 
@@ -194,14 +202,26 @@ export class NativeRuntime implements Runtime {
   }
 
   async dispose(): Promise<void> {
+    if (!(#record in this)) throw notTheObject('runtime.dispose', 'runtime');
     if (this.#record.isReleased || !this.#origin.giveBack()) return;
-    if (this.backend === 'cpu') this.stats(); // warns of what nobody has asked for
+    try {
+      if (this.backend === 'cpu') this.stats(); // warns of what nobody has asked for
+    } finally {
+      this.#end();
+    }
+  }
+
+  // What was given back is over, whatever its last report was.
+  #end(): void {
     this.trace.release();
     noteClosed(this);
-    this.#loss.end();
-    for (const module of this.#modules.values()) module.release();
-    for (const device of this.devices) device.release();
-    this.#record.release();
+    try {
+      this.#loss.end();
+      for (const module of this.#modules.values()) module.release();
+      for (const device of this.devices) device.release();
+    } finally {
+      this.#record.release();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { BackendUnavailableError, open, probe, type Runtime } from '../src/index.js';
 import { cpuLevels } from '../src/testing/index.js';
 
@@ -66,6 +66,18 @@ describe('open', () => {
       await runtime.dispose();
     }
     expect(cpuLevels()[0]).toBe('baseline');
+  });
+
+  test('a last report that fails does not keep the runtime open', async () => {
+    const runtime = await open({ backend: 'cpu', isolated: true });
+    const stream = runtime.currentStream();
+    vi.spyOn(runtime, 'stats').mockImplementation(() => {
+      throw new Error('no report');
+    });
+    await expect(runtime.dispose()).rejects.toThrow('no report');
+    expect(() => runtime.device().createStream()).toThrow(/the cpu runtime is disposed/);
+    expect(stream.isDisposed).toBe(true);
+    await runtime.dispose();
   });
 
   test('counts live objects and bytes', async () => {

@@ -83,11 +83,13 @@ Napi::Value import_handle(const Napi::CallbackInfo& info) {
   result.Set("runtime", runtime);
   result.Set("name", "");
   result.Set("bytes", 0);
+  result.Set("isLent", false);
   result.Set("timing", false);
   if (kind == Kind::kBuffer) {
-    const auto& buffer = static_cast<const core::Buffer&>(*record);
+    auto& buffer = static_cast<core::Buffer&>(*record);
     result.Set("name", buffer.label());
     result.Set("bytes", static_cast<double>(buffer.bytes()));
+    result.Set("isLent", buffer.as_graph_buffer() != nullptr);
   } else if (kind == Kind::kStream) {
     result.Set("name", static_cast<const core::Stream&>(*record).name());
   } else if (kind == Kind::kEvent) {

@@ -8,6 +8,7 @@ import { checkOptions, type OptionNames } from '../arguments/options.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
 import { DisposedError } from '../errors/disposed-error.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import { HostBuffer } from '../memory/host-buffer.js';
 import { bytesOf, viewBytes } from '../memory/host-copy.js';
 import type { Handle } from '../native/binding.js';
@@ -93,7 +94,7 @@ export class MappedFile implements Disposable {
    */
   async copy(offset: number, destination: FileDestination): Promise<void> {
     const api = 'file.copy';
-    if (this.#isDisposed) throw this.#disposed(api);
+    this.checkOpen(api);
     const view = destination instanceof HostBuffer ? hostView(api, destination) : destination;
     const bytes = viewBytes(api, 'destination', view);
     checkRange(api, this, offset, bytes);
@@ -113,7 +114,7 @@ export class MappedFile implements Disposable {
   /** Whether copies come out of the mapping, and if not, why. @throws DisposedError */
   describe(): FileReport {
     const api = 'file.describe';
-    if (this.#isDisposed) throw this.#disposed(api);
+    this.checkOpen(api);
     const { reason } = infoOf(this.#record.use(api));
     const { file, bytes } = this;
     if (reason === '') return { file, bytes, access: 'mapped' };
@@ -122,6 +123,7 @@ export class MappedFile implements Disposable {
 
   /** Copies under way go on; the file is unmapped and closed when the last one is done. */
   dispose(): void {
+    if (!(#isDisposed in this)) throw notTheObject('file.dispose', 'file');
     this.#isDisposed = true;
     if (this.#copies === 0) this.#record.release();
   }
@@ -130,8 +132,11 @@ export class MappedFile implements Disposable {
     this.dispose();
   }
 
-  #disposed(api: string): DisposedError {
-    return new DisposedError({
+  /** @internal @throws DisposedError, ArgumentError for a proxy */
+  checkOpen(api: string): void {
+    if (!(#isDisposed in this)) throw notTheObject(api, 'file');
+    if (!this.#isDisposed) return;
+    throw new DisposedError({
       api,
       detail: `file ${this.file} is disposed`,
       hint: 'Dispose it after its last use; copies under way are not affected',

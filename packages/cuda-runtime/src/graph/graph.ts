@@ -87,6 +87,12 @@ export class NativeGraph implements Graph {
     return this.#record.use(api);
   }
 
+  /** @internal */
+  get isDisposed(): boolean {
+    if (!(#record in this)) throw notTheObject('graph.isDisposed', 'graph');
+    return this.#record.isReleased;
+  }
+
   /** @internal The addon has added to it, or to a body of it. */
   changed(): void {
     this.#changes.count += 1;
@@ -117,7 +123,7 @@ export class NativeGraph implements Graph {
     params: KernelParams,
     after?: readonly GraphNode[],
   ): GraphNode {
-    return this.#add(work.addKernel(this, { kernel, config, params }, after));
+    return added(this, work.addKernel(this, { kernel, config, params }, after));
   }
 
   addCopy(
@@ -126,7 +132,7 @@ export class NativeGraph implements Graph {
     bytes?: number,
     after?: readonly GraphNode[],
   ): GraphNode {
-    return this.#add(work.addCopy(this, { destination, source, bytes }, after));
+    return added(this, work.addCopy(this, { destination, source, bytes }, after));
   }
 
   addFill(
@@ -135,29 +141,32 @@ export class NativeGraph implements Graph {
     bytes?: number,
     after?: readonly GraphNode[],
   ): GraphNode {
-    return this.#add(work.addFill(this, { destination, byte, bytes }, after));
+    return added(this, work.addFill(this, { destination, byte, bytes }, after));
   }
 
   addEmpty(after?: readonly GraphNode[]): GraphNode {
     const api = 'graph.addEmpty';
     const ids = nodeIds(api, this.owner, after);
-    return this.#add(guarded(() => environment().binding.graphAddEmpty(this.use(api), ids)));
+    return added(
+      this,
+      guarded(() => environment().binding.graphAddEmpty(this.use(api), ids)),
+    );
   }
 
   addHost(callback: NativeCallback, after?: readonly GraphNode[]): GraphNode {
-    return this.#add(work.addHost(this, callback, after));
+    return added(this, work.addHost(this, callback, after));
   }
 
   addNotify(callback: () => void, after?: readonly GraphNode[]): GraphNode {
-    return this.#add(work.addNotify(this, callback, after));
+    return added(this, work.addNotify(this, callback, after));
   }
 
   addEventRecord(event: Event, after?: readonly GraphNode[]): GraphNode {
-    return this.#add(work.addEvent(this, 'graph.addEventRecord', event, after));
+    return added(this, work.addEvent(this, 'graph.addEventRecord', event, after));
   }
 
   addEventWait(event: Event, after?: readonly GraphNode[]): GraphNode {
-    return this.#add(work.addEvent(this, 'graph.addEventWait', event, after));
+    return added(this, work.addEvent(this, 'graph.addEventWait', event, after));
   }
 
   addChild(graph: Graph, after?: readonly GraphNode[]): GraphNode {
@@ -167,7 +176,7 @@ export class NativeGraph implements Graph {
     const child = graph.use(api);
     const id = guarded(() => environment().binding.graphAddChild(this.use(api), child, ids));
     this.held.take(graph.held);
-    return this.#add(id);
+    return added(this, id);
   }
 
   createCondition(initial = 0): Condition {
@@ -191,7 +200,7 @@ export class NativeGraph implements Graph {
     const { id, graphs } = addConditional(this, 'graph.addIf', { condition, bodies }, after);
     const [taken = 0, other] = graphs;
     return {
-      node: this.#add(id),
+      node: added(this, id),
       // biome-ignore lint/suspicious/noThenProperty: the pair of `else`; a graph is no function, so that nothing takes the object for a promise
       then: this.#body(taken),
       ...(other === undefined ? {} : { else: this.#body(other) }),
@@ -204,7 +213,7 @@ export class NativeGraph implements Graph {
   ): { readonly node: GraphNode; readonly body: Graph } {
     const request = { condition, bodies: 1 };
     const { id, graphs } = addConditional(this, 'graph.addWhile', request, after);
-    return { node: this.#add(id), body: this.#body(graphs[0] ?? 0) };
+    return { node: added(this, id), body: this.#body(graphs[0] ?? 0) };
   }
 
   addSwitch(
@@ -214,7 +223,7 @@ export class NativeGraph implements Graph {
   ): { readonly node: GraphNode; readonly cases: readonly Graph[] } {
     const request = { condition, bodies: cases };
     const { id, graphs } = addConditional(this, 'graph.addSwitch', request, after);
-    return { node: this.#add(id), cases: graphs.map((handle) => this.#body(handle)) };
+    return { node: added(this, id), cases: graphs.map((handle) => this.#body(handle)) };
   }
 
   addAlloc(
@@ -223,11 +232,11 @@ export class NativeGraph implements Graph {
     label = '',
   ): { readonly node: GraphNode; readonly buffer: DeviceBuffer } {
     const { id, buffer } = addAlloc(this, bytes, label, after);
-    return { node: this.#add(id), buffer };
+    return { node: added(this, id), buffer };
   }
 
   addFree(buffer: DeviceBuffer, after?: readonly GraphNode[]): GraphNode {
-    return this.#add(addFree(this, buffer, after));
+    return added(this, addFree(this, buffer, after));
   }
 
   addDependency(from: GraphNode, to: GraphNode, options: EdgeOptions = {}): void {
@@ -254,7 +263,7 @@ export class NativeGraph implements Graph {
 
   async instantiate(options: InstantiateOptions = {}): Promise<GraphExec> {
     const api = 'graph.instantiate';
-    this.#checkOptions(api, options);
+    checkInstantiate(api, this.device, options);
     const handle = this.use(api);
     const { binding } = environment();
     const held = this.held.copy();
@@ -267,7 +276,7 @@ export class NativeGraph implements Graph {
 
   instantiateSync(options: InstantiateOptions = {}): GraphExec {
     const api = 'graph.instantiate';
-    this.#checkOptions(api, options);
+    checkInstantiate(api, this.device, options);
     const { binding } = environment();
     const { autoFreeOnLaunch: autoFree = false, useNodePriority = true } = options;
     const native = this.use(api);
@@ -312,17 +321,12 @@ export class NativeGraph implements Graph {
   }
 
   dispose(): void {
+    if (!(#record in this)) throw notTheObject('graph.dispose', 'graph');
     this.#record.release();
   }
 
   [Symbol.dispose](): void {
     this.dispose();
-  }
-
-  #add(id: number): GraphNode {
-    this.changed();
-    const text = guarded(() => environment().binding.graphNodeInfo(this.use('graph.nodes'), id));
-    return ownNode(this.owner, JSON.parse(text) as GraphNode);
   }
 
   #body(handle: Handle): Graph {
@@ -333,16 +337,6 @@ export class NativeGraph implements Graph {
     const json = JSON.parse(text) as GraphJson;
     for (const node of json.nodes) ownNode(this.owner, node);
     return json;
-  }
-
-  #checkOptions(api: string, options: InstantiateOptions): void {
-    checkOptions(api, 'options', options, instantiateNames);
-    const { upload, autoFreeOnLaunch = false, useNodePriority = true } = options;
-    checkFlag(api, 'autoFreeOnLaunch', autoFreeOnLaunch);
-    checkFlag(api, 'useNodePriority', useNodePriority);
-    if (upload === undefined) return;
-    if (typeof upload?.use !== 'function') throw wrongKind(api, 'upload', upload, 'a stream');
-    if (upload.device !== this.device) throw wrongStream(api, upload, upload.device, this.device);
   }
 
   #exec(handle: Handle, held: HeldObjects, { upload }: InstantiateOptions): GraphExec {
@@ -356,4 +350,21 @@ export class NativeGraph implements Graph {
       throw error;
     }
   }
+}
+
+/** The node that the addon has added. */
+function added(graph: NativeGraph, id: number): GraphNode {
+  graph.changed();
+  const text = guarded(() => environment().binding.graphNodeInfo(graph.use('graph.nodes'), id));
+  return ownNode(graph.owner, JSON.parse(text) as GraphNode);
+}
+
+function checkInstantiate(api: string, device: Device, options: InstantiateOptions): void {
+  checkOptions(api, 'options', options, instantiateNames);
+  const { upload, autoFreeOnLaunch = false, useNodePriority = true } = options;
+  checkFlag(api, 'autoFreeOnLaunch', autoFreeOnLaunch);
+  checkFlag(api, 'useNodePriority', useNodePriority);
+  if (upload === undefined) return;
+  if (typeof upload?.use !== 'function') throw wrongKind(api, 'upload', upload, 'a stream');
+  if (upload.device !== device) throw wrongStream(api, upload, upload.device, device);
 }

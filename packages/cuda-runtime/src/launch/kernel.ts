@@ -43,8 +43,7 @@ export class NativeKernel implements Kernel {
     params: KernelParams,
     api: string = 'stream.launch',
   ): Handle {
-    if (!(#record in this)) throw notTheObject(api, 'kernel');
-    const handle = this.#record.use(api);
+    const handle = this.use(api);
     if (this.#module.runtime !== device.runtime) throw this.#foreign(api, device.runtime.backend);
     const { block } = environment();
     block.turn += 1;
@@ -55,15 +54,21 @@ export class NativeKernel implements Kernel {
     return handle;
   }
 
+  /** @internal The native handle. @throws DisposedError, ArgumentError for a proxy */
+  use(api: string): Handle {
+    if (!(#record in this)) throw notTheObject(api, 'kernel');
+    return this.#record.use(api);
+  }
+
   get code(): KernelCode | undefined {
     const { binding } = environment();
-    const code = JSON.parse(guarded(() => binding.kernelCode(this.#record.use('kernel.code'))));
+    const code = JSON.parse(guarded(() => binding.kernelCode(this.use('kernel.code'))));
     return 'registers' in code ? code : undefined;
   }
 
   occupancy(block: number, sharedBytes = 0): number {
     const api = 'kernel.occupancy';
-    const handle = this.#record.use(api);
+    const handle = this.use(api);
     const { maxThreadsPerBlock: most } = this.attributes;
     if (!Number.isInteger(block) || block < 1) {
       throw wrongKind(api, 'block', block, 'a positive integer');

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { checkText } from '../arguments/faults.js';
 import type { Kernel, Module, Runtime } from '../contract.js';
 import { KernelImageError } from '../errors/kernel-image-error.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -69,10 +70,12 @@ export class NativeModule implements Module {
   }
 
   get kernels(): readonly string[] {
+    if (!(#described in this)) throw notTheObject('module.kernels', 'module');
     return [...this.#described.kernels.keys()];
   }
 
   kernel(name: string): Kernel {
+    if (!(#record in this)) throw notTheObject('module.kernel', 'module');
     this.#record.use('module.kernel');
     const known = this.#kernels.get(name);
     if (known) return known;
@@ -87,6 +90,7 @@ export class NativeModule implements Module {
 
   callback(name: string, params: CallbackParams): NativeCallback {
     const api = 'module.callback';
+    if (!(#record in this)) throw notTheObject(api, 'module');
     checkText(api, 'name', name);
     const layout = this.#described.hosts.get(name);
     if (!layout) {

@@ -10,6 +10,8 @@ interface Part {
   /** The buffer that allocated the memory. */
   readonly whole: NativeBuffer;
   readonly byteOffset: number;
+  /** Its end is one of the record, although views have no share: it stands for the buffer. */
+  readonly standsForWhole?: boolean;
 }
 
 /** The one implementation of `DeviceBuffer`. */
@@ -22,6 +24,8 @@ export class NativeBuffer implements DeviceBuffer {
   readonly whole: NativeBuffer;
   // Let go by `dispose`, so that what is disposed does not keep a record from the collector.
   #memory: SharedMemory | undefined;
+  // Whether the record counts this wrapper.
+  readonly #isCounted: boolean;
 
   /** @param memory the handle of a fresh record, or a record; that of `part` is opened by the caller */
   constructor(
@@ -36,11 +40,14 @@ export class NativeBuffer implements DeviceBuffer {
     this.label = label;
     this.byteOffset = part?.byteOffset ?? 0;
     this.whole = part?.whole ?? this;
-    this.#memory =
+    const record =
       memory instanceof SharedMemory ? memory : new SharedMemory(memory, nameOf(label, bytes));
+    this.#memory = record;
+    this.#isCounted = part === undefined || part.standsForWhole === true || !record.isLent;
   }
 
   get isDisposed(): boolean {
+    if (!(#memory in this)) throw notTheObject('buffer.isDisposed', 'buffer');
     return this.#memory === undefined || this.#memory.isReleased;
   }
 
@@ -63,15 +70,34 @@ export class NativeBuffer implements DeviceBuffer {
   }
 
   subarray(byteOffset: number, byteLength?: number): DeviceBuffer {
+    const memory = this.shared('buffer.subarray');
+    const view = this.#part(memory, byteOffset, byteLength, false);
+    if (view.#isCounted) memory.open(view);
+    return view;
+  }
+
+  /**
+   * @internal A part that takes the place of this buffer, which ends: with the part the reference goes,
+   * also where views have no share.
+   */
+  become(byteOffset: number, byteLength: number): DeviceBuffer {
+    const view = this.#part(this.shared('buffer.subarray'), byteOffset, byteLength, true);
+    this.#memory = undefined;
+    return view;
+  }
+
+  #part(
+    memory: SharedMemory,
+    byteOffset: number,
+    byteLength: number | undefined,
+    standsForWhole: boolean,
+  ): NativeBuffer {
     const api = 'buffer.subarray';
-    const memory = this.shared(api);
     checkCount(api, 'byteOffset', byteOffset, this.bytes);
     const most = this.bytes - byteOffset;
     if (byteLength !== undefined) checkCount(api, 'byteLength', byteLength, most);
-    const part = { whole: this.whole, byteOffset: this.byteOffset + byteOffset };
-    const view = new NativeBuffer(this.device, memory, byteLength ?? most, this.label, part);
-    if (!memory.isLent) memory.open(view);
-    return view;
+    const place = { whole: this.whole, byteOffset: this.byteOffset + byteOffset, standsForWhole };
+    return new NativeBuffer(this.device, memory, byteLength ?? most, this.label, place);
   }
 
   /** @internal For messages. */
@@ -81,12 +107,12 @@ export class NativeBuffer implements DeviceBuffer {
   }
 
   dispose(): void {
+    if (!(#memory in this)) throw notTheObject('buffer.dispose', 'buffer');
     const memory = this.#memory;
     if (memory === undefined) return;
     this.#memory = undefined;
     noteDisposal<NativeBuffer>(this, describeBuffer);
-    if (this.whole === this) memory.close();
-    else if (!memory.isLent) memory.close(this);
+    if (this.#isCounted) memory.close(this);
   }
 
   [Symbol.dispose](): void {

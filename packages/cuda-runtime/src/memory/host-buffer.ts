@@ -50,6 +50,7 @@ export class HostBuffer implements Disposable {
 
   /** Detaches `buffer` at once; the memory is freed after pending copies. */
   dispose(): void {
+    if (!(#record in this)) throw notTheObject('hostBuffer.dispose', 'host buffer');
     this.#record.release();
   }
 

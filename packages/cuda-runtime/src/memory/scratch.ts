@@ -9,7 +9,8 @@ import { Workspace } from './workspace.js';
  * Runs `body` with an allocator for tensors that nothing needs afterwards, and gives them back when
  * it returns or throws. A workspace takes them back at once: what comes later on the stream may
  * overwrite them, since it runs later. Any other allocator gets each tensor disposed, which frees
- * it in stream order; what `body` gets are borrowed tensors, so that views of them keep nothing. Outputs come from `allocator` itself, before this call.
+ * it in stream order; what `body` gets are borrowed tensors, so that views of them keep nothing.
+ * Outputs come from `allocator` itself, before this call.
  *
  * @param body  synchronous: a promise would still hold tensors that are given back
  * @returns what `body` returns

@@ -14,11 +14,7 @@ interface View {
  * no wrapper is left that is open.
  */
 export class SharedMemory extends NativeRecord {
-  /**
-   * Views have no share: the memory is a graph's, which takes and frees it at launches, whatever views
-   * there are.
-   */
-  readonly isLent: boolean;
+  #isLent: boolean;
   #open = 1;
   // With warnings of leaks only: what to name in one. Views are keys, so they are not kept alive.
   readonly #views: Set<OpenView> | undefined;
@@ -28,9 +24,22 @@ export class SharedMemory extends NativeRecord {
   constructor(handle: Handle, what: string, isLent = false) {
     const views = areLeaksWarned() ? new Set<OpenView>() : undefined;
     super('itself', handle, what, { views });
-    this.isLent = isLent;
+    this.#isLent = isLent;
     this.#views = views;
     this.#entries = views && new WeakMap();
+  }
+
+  /**
+   * Views have no share: the memory is a workspace's, or a graph's, which takes and frees it at
+   * launches; it goes whatever views there are.
+   */
+  get isLent(): boolean {
+    return this.#isLent;
+  }
+
+  /** From now on it is lent; called before there are views. */
+  lend(): void {
+    this.#isLent = true;
   }
 
   /** One more wrapper, to be named in the warning if it is a view. */

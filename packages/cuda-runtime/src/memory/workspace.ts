@@ -4,6 +4,8 @@ import type { Device, DeviceBuffer, TensorAllocator } from '../contract.js';
 import { type DType, dtypeBytes } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { DisposedError } from '../errors/disposed-error.js';
+import { notTheObject } from '../errors/not-the-object.js';
+import { lend } from './lent-buffer.js';
 import { elementsOf } from './shape.js';
 import { checkShape, sharedBy, type Tensor, TensorView } from './tensor.js';
 
@@ -12,6 +14,13 @@ export interface WorkspaceMark {
   readonly workspace: Workspace;
   readonly chunk: number;
   readonly offset: number;
+}
+
+/** A piece of the arena. */
+interface Piece {
+  readonly owned: DeviceBuffer;
+  /** What tensors get as their buffer. */
+  readonly lent: DeviceBuffer;
 }
 
 /** Options of a workspace. */
@@ -39,7 +48,7 @@ export class Workspace implements TensorAllocator, Disposable {
   readonly device: Device;
   readonly label: string;
   readonly #chunkBytes: number;
-  readonly #chunks: DeviceBuffer[] = [];
+  readonly #chunks: Piece[] = [];
   readonly #lanes = new Map<string, Workspace>();
   #chunk = 0;
   #offset = 0;
@@ -60,23 +69,25 @@ export class Workspace implements TensorAllocator, Disposable {
   }
 
   get isDisposed(): boolean {
+    if (!(#isDisposed in this)) throw notTheObject('workspace.isDisposed', 'workspace');
     return this.#isDisposed;
   }
 
   /** Bytes held by this workspace and its lanes; 0 when disposed. */
   get bytes(): number {
+    if (!(#chunks in this)) throw notTheObject('workspace.bytes', 'workspace');
     let bytes = 0;
-    for (const chunk of this.#chunks) bytes += chunk.bytes;
+    for (const { owned } of this.#chunks) bytes += owned.bytes;
     for (const lane of this.#lanes.values()) bytes += lane.bytes;
     return bytes;
   }
 
   /**
-   * The next slice of the arena; its contents are whatever was there. Borrowed, as are its views: the
-   * memory is the workspace's.
+   * The next slice of the arena; its contents are whatever was there. Borrowed, as are its views and its
+   * `buffer`, whose `dispose` throws `NotOwnerError`: the memory is the workspace's.
    */
   tensor(shape: readonly number[], dtype: DType, label?: string): Tensor {
-    this.#checkAlive('workspace.tensor');
+    this.checkAlive('workspace.tensor');
     const own = checkShape('workspace.tensor', shape, dtype);
     const bytes = elementsOf(own) * dtypeBytes(dtype);
     const buffer = this.#chunkFor(bytes, label);
@@ -89,7 +100,7 @@ export class Workspace implements TensorAllocator, Disposable {
 
   /** Starts again from the first byte, also in every lane. */
   reset(): void {
-    this.#checkAlive('workspace.reset');
+    this.checkAlive('workspace.reset');
     this.#chunk = 0;
     this.#offset = 0;
     for (const lane of this.#lanes.values()) if (!lane.isDisposed) lane.reset();
@@ -97,13 +108,13 @@ export class Workspace implements TensorAllocator, Disposable {
 
   /** Remembers where the arena stands. */
   mark(): WorkspaceMark {
-    this.#checkAlive('workspace.mark');
+    this.checkAlive('workspace.mark');
     return { workspace: this, chunk: this.#chunk, offset: this.#offset };
   }
 
   /** Goes back to a mark: tensors made since may be overwritten by the next ones. */
   release(mark: WorkspaceMark): void {
-    this.#checkAlive('workspace.release');
+    this.checkAlive('workspace.release');
     checkObject('workspace.release', 'mark', mark, 'a mark of `workspace.mark`');
     const { workspace, chunk, offset } = mark;
     const isPlace = [chunk, offset].every((value) => Number.isSafeInteger(value) && value >= 0);
@@ -118,7 +129,7 @@ export class Workspace implements TensorAllocator, Disposable {
 
   /** A disjoint arena for a branch that runs at the same time; the same object for the same name. */
   lane(name: string): Workspace {
-    this.#checkAlive('workspace.lane');
+    this.checkAlive('workspace.lane');
     checkText('workspace.lane', 'name', name);
     const known = this.#lanes.get(name);
     if (known) return known;
@@ -130,8 +141,9 @@ export class Workspace implements TensorAllocator, Disposable {
 
   /** Disposes the arena and its lanes; work already submitted is not affected. */
   dispose(): void {
+    if (!(#isDisposed in this)) throw notTheObject('workspace.dispose', 'workspace');
     this.#isDisposed = true;
-    for (const chunk of this.#chunks.splice(0)) chunk.dispose();
+    for (const { owned } of this.#chunks.splice(0)) owned.dispose();
     for (const lane of this.#lanes.values()) lane.dispose();
   }
 
@@ -144,21 +156,24 @@ export class Workspace implements TensorAllocator, Disposable {
   #chunkFor(bytes: number, label: string | undefined): DeviceBuffer {
     for (;;) {
       const chunk = this.#chunks[this.#chunk] ?? this.#grow(bytes, label);
-      if (this.#offset + bytes <= chunk.bytes) return chunk;
+      if (this.#offset + bytes <= chunk.owned.bytes) return chunk.lent;
       this.#chunk += 1;
       this.#offset = 0;
     }
   }
 
-  #grow(bytes: number, label: string | undefined): DeviceBuffer {
+  #grow(bytes: number, label: string | undefined): Piece {
     const size = Math.max(this.#chunkBytes, roundUp(bytes));
     const name = `${this.label}#${this.#chunks.length}${label ? ` (${label})` : ''}`;
-    const chunk = this.device.alloc(size, { label: name });
-    this.#chunks.push(chunk);
-    return chunk;
+    const owned = this.device.alloc(size, { label: name });
+    const piece = { owned, lent: lend('workspace.tensor', owned) };
+    this.#chunks.push(piece);
+    return piece;
   }
 
-  #checkAlive(api: string): void {
+  /** @internal @throws DisposedError, ArgumentError for a proxy */
+  checkAlive(api: string): void {
+    if (!(#isDisposed in this)) throw notTheObject(api, 'workspace');
     if (!this.#isDisposed) return;
     throw new DisposedError({ api, detail: `workspace ${this.label} is disposed` });
   }

@@ -321,7 +321,7 @@ export interface NativeBinding {
   nvtxIsOn(): boolean;
   nvtxPush(name: string): void;
   nvtxPop(): void;
-  /** Adds a fault that a test wants; `rule` is JSON of `NativeFaultRule`. CPU backend only. */
+  /** Adds a fault that a test wants: JSON of `testing/inject-faults.ts`. CPU backend only. */
   injectFault(runtime: Handle, rule: string): void;
   /** Posts `token` with the fault when the device is lost, at once if it is. */
   watchLoss(runtime: Handle, token: number): void;
@@ -333,14 +333,15 @@ export interface NativeBinding {
   takeRaces(runtime: Handle): string;
 }
 
-/** What `importHandle` found; `name`, `bytes` and `timing` where the kind has them. */
+/** What `importHandle` found, with what its kind has; `runtime`: index among those given. */
 export interface NativeImport {
   readonly handle: Handle;
   readonly kind: number;
-  /** Index among the runtimes that were given. */
   readonly runtime: number;
   readonly name: string;
   readonly bytes: number;
+  /** The memory is a graph's: views have no share. */
+  readonly isLent: boolean;
   readonly timing: boolean;
 }
 
@@ -382,19 +383,4 @@ export interface NativeOpenOptions {
     readonly protect: boolean;
     readonly reuse: string;
   };
-}
-
-/** A rule of `injectFault` (JSON). */
-export interface NativeFaultRule {
-  /** `clear` removes all rules; `wakeups` drops the next `after` wake-ups of waiting threads. */
-  readonly kind: 'call' | 'kernel' | 'delay' | 'wakeups' | 'clear';
-  /** The call, kernel or operation concerned; empty: any. */
-  readonly name?: string;
-  /** How many matches pass before. */
-  readonly after?: number;
-  readonly code?: string;
-  readonly number?: number;
-  readonly detail?: string;
-  /** `delay` only. */
-  readonly ms?: number;
 }

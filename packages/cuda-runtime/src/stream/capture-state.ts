@@ -71,7 +71,7 @@ export function endCapture(stream: Stream): Graph {
     const graph = target ?? new NativeGraph(handle, stream.device, 'captured');
     if (target) environment().binding.release(handle);
     forgetTarget(id);
-    settleFreed(id, true);
+    settleFreed(id, graph);
     const kept = takeCallbacks(id);
     if (kept) graph.held.keep(kept);
     return graph;
@@ -153,7 +153,7 @@ function forgetTarget(captureId: bigint | undefined): void {
 
 // What a capture that gave no graph had collected.
 function forget(captureId: bigint | undefined): void {
-  settleFreed(captureId, false);
+  settleFreed(captureId);
   forgetTarget(captureId);
   const { completions } = environment();
   for (const { token } of callbacks.get(captureId ?? 0n) ?? []) completions.cancel(token);

@@ -1,8 +1,9 @@
 import { wrongKind, wrongRuntime } from '../arguments/faults.js';
 import type { DeviceBuffer, Stream, Tensor } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
+import type { NativeGraph } from '../graph/graph.js';
 import { NativeBuffer } from '../memory/buffer.js';
-import { GraphBuffer } from '../memory/graph-buffer.js';
+import { checkFreesAll, GraphBuffer } from '../memory/graph-buffer.js';
 import { TensorView } from '../memory/tensor.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -23,9 +24,11 @@ export function free(stream: Stream, memory: Tensor | DeviceBuffer): void {
     const hint = 'End it by `dispose`, or allocate it with `graphOwned` inside the capture';
     throw new ArgumentError({ api, number: 1, detail, hint });
   }
+  const bytes = memory instanceof TensorView ? memory.spanBytes : memory.bytes;
+  checkFreesAll(api, 'memory', { byteOffset: memory.byteOffset, bytes }, buffer);
   const handle = stream.submit(api);
   guarded(() => environment().binding.captureFree(handle, memory.use(api)));
-  buffer.isFreedByGraph = true;
+  buffer.freeBy('capture');
   const id = stream.captureId ?? 0n;
   const known = freed.get(id);
   if (known) known.push(buffer);
@@ -35,8 +38,8 @@ export function free(stream: Stream, memory: Tensor | DeviceBuffer): void {
 /**
  * A capture is over: with a graph, its nodes free; without, the buffers are their owners' again.
  */
-export function settleFreed(captureId: bigint | undefined, hasGraph: boolean): void {
+export function settleFreed(captureId: bigint | undefined, graph?: NativeGraph): void {
   const buffers = freed.get(captureId ?? 0n) ?? [];
   freed.delete(captureId ?? 0n);
-  if (!hasGraph) for (const buffer of buffers) buffer.isFreedByGraph = false;
+  for (const buffer of buffers) buffer.freeBy(graph);
 }

@@ -74,6 +74,7 @@ export class Event implements Disposable {
 
   /** Ends this object; waits that were already submitted keep what they saw. */
   dispose(): void {
+    if (!(#record in this)) throw notTheObject('event.dispose', 'event');
     this.#record.release();
   }
 

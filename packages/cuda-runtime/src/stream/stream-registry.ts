@@ -3,6 +3,7 @@ import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { Device, Runtime, Stream, StreamRegistry } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import { notCloneable } from '../threads/not-cloneable.js';
 import { NativeStream } from './stream.js';
 
@@ -35,6 +36,7 @@ export class NamedStreams implements StreamRegistry {
     name: string,
     options: { readonly device?: Device; readonly priority?: number } = {},
   ): Stream {
+    if (!(#entries in this)) throw notTheObject('streams.get', 'registry of streams');
     checkOptions('streams.get', 'options', options, names);
     const { device = this.#runtime.device(), priority } = options;
     const key = this.#keyOf('streams.get', device, name);
@@ -56,17 +58,21 @@ export class NamedStreams implements StreamRegistry {
 
   set(name: string, stream: Stream): void {
     const api = 'streams.set';
+    if (!(#entries in this)) throw notTheObject(api, 'registry of streams');
     if (!(stream instanceof NativeStream)) throw wrongKind(api, 'stream', stream, 'a stream');
     if (stream.device?.runtime !== this.#runtime) throw wrongRuntime(api, 'stream', this.#runtime);
     const key = this.#keyOf(api, stream.device, name);
     this.#entries.set(key, { stream, priority: stream.priority });
   }
 
-  has(name: string, device: Device = this.#runtime.device()): boolean {
-    return this.#entries.has(this.#keyOf('streams.has', device, name));
+  has(name: string, device?: Device): boolean {
+    if (!(#entries in this)) throw notTheObject('streams.has', 'registry of streams');
+    const of = device === undefined ? this.#runtime.device() : device;
+    return this.#entries.has(this.#keyOf('streams.has', of, name));
   }
 
   names(): readonly string[] {
+    if (!(#entries in this)) throw notTheObject('streams.names', 'registry of streams');
     return [...new Set([...this.#entries.keys()].map((key) => key.slice(key.indexOf(':') + 1)))];
   }
 

@@ -95,7 +95,7 @@ export class NativeStream implements Stream {
   record(event?: Event, options: { readonly external?: boolean } = {}): Event {
     const api = 'stream.record';
     const target = event ?? this.device.createEvent();
-    this.#checkEvent(api, target);
+    checkEvent(api, this, target);
     const external = isExternal(api, options);
     const { binding } = environment();
     guarded(() => binding.eventRecord(target.use(api), this.use(api), external));
@@ -104,7 +104,7 @@ export class NativeStream implements Stream {
 
   wait(event: Event, options: { readonly external?: boolean } = {}): this {
     const api = 'stream.wait';
-    this.#checkEvent(api, event);
+    checkEvent(api, this, event);
     const external = isExternal(api, options);
     const { binding } = environment();
     guarded(() => binding.eventWait(event.use(api), this.use(api), external));
@@ -214,8 +214,9 @@ export class NativeStream implements Stream {
     return guarded(() => environment().binding.streamPending(this.use('stream.pending')));
   }
 
-  ready(below = this.#limit.readyBelow): Promise<void> {
-    return waitUntilBelow(this, below);
+  async ready(below?: number): Promise<void> {
+    this.use('stream.ready');
+    await waitUntilBelow(this, below === undefined ? this.#limit.readyBelow : below);
   }
 
   get captureStatus(): 'none' | 'active' | 'invalidated' {
@@ -249,10 +250,12 @@ export class NativeStream implements Stream {
   }
 
   get isDisposed(): boolean {
+    if (!(#record in this)) throw notTheObject('stream.isDisposed', 'stream');
     return this.#record.isReleased;
   }
 
   dispose(): void {
+    if (!(#record in this)) throw notTheObject('stream.dispose', 'stream');
     if (this.#owner === 'runtime') throw this.#owned();
     this.#record.release();
   }
@@ -266,11 +269,6 @@ export class NativeStream implements Stream {
     this.#record.release();
   }
 
-  #checkEvent(api: string, event: Event): void {
-    if (!(event instanceof Event)) throw wrongKind(api, 'event', event, 'an event');
-    if (event.owner !== this.runtime) throw wrongRuntime(api, 'event', this.runtime);
-  }
-
   #owned(): NotOwnerError {
     return new NotOwnerError({
       api: 'stream.dispose',
@@ -278,6 +276,11 @@ export class NativeStream implements Stream {
       hint: 'Dispose the runtime; streams of `device.createStream` can be disposed alone',
     });
   }
+}
+
+function checkEvent(api: string, { runtime }: Stream, event: Event): void {
+  if (!(event instanceof Event)) throw wrongKind(api, 'event', event, 'an event');
+  if (event.owner !== runtime) throw wrongRuntime(api, 'event', runtime);
 }
 
 const externalNames: OptionNames<{ external?: boolean }> = { external: true };

@@ -1,9 +1,23 @@
 import { checkText, wrongKind } from '../arguments/faults.js';
 import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type { Runtime } from '../contract.js';
-import type { NativeFaultRule } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
+
+/** A rule of `injectFault` (JSON). */
+interface NativeFaultRule {
+  /** `clear` removes all rules; `wakeups` drops the next `after` wake-ups of waiting threads. */
+  readonly kind: 'call' | 'kernel' | 'delay' | 'wakeups' | 'clear';
+  /** The call, kernel or operation concerned; empty: any. */
+  readonly name?: string;
+  /** How many matches pass before. */
+  readonly after?: number;
+  readonly code?: string;
+  readonly number?: number;
+  readonly detail?: string;
+  /** `delay` only. */
+  readonly ms?: number;
+}
 
 const calls = [
   'device.alloc',

@@ -3,7 +3,8 @@ import type { Runtime } from '../contract.js';
 import { NativeDevice } from '../device.js';
 import { NativeGraphExec } from '../graph/exec/graph-exec.js';
 import { HeldObjects } from '../graph/held-objects.js';
-import { NativeBuffer } from '../memory/buffer.js';
+import { NativeBuffer, nameOf } from '../memory/buffer.js';
+import { SharedMemory } from '../memory/shared-memory.js';
 import type { NativeImport } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -55,16 +56,21 @@ export function importHandle(token: string, kind?: ExportableKind): Exportable {
   const object = wrap(native, runtime, device);
   if (!part) return object;
   try {
-    if (object instanceof NativeBuffer) return object.subarray(part.byteOffset, part.bytes);
+    if (object instanceof NativeBuffer) return object.become(part.byteOffset, part.bytes);
     throw wrongKind(api, 'token', token, 'a token of `exportHandle`');
-  } finally {
+  } catch (error) {
     object.dispose();
+    throw error;
   }
 }
 
 function wrap(native: NativeImport, runtime: Runtime, device: NativeDevice): Exportable {
   const { handle, kind, name } = native;
-  if (kind === exportableKinds.buffer) return new NativeBuffer(device, handle, native.bytes, name);
+  if (kind === exportableKinds.buffer) {
+    const { bytes, isLent } = native;
+    const memory = new SharedMemory(handle, nameOf(name, bytes), isLent);
+    return new NativeBuffer(device, memory, bytes, name);
+  }
   if (kind === exportableKinds.stream) return device.adoptStream(handle, name);
   if (kind === exportableKinds.event) return new Event(runtime, handle, native.timing);
   // The setters need nodes of its graph, which stays with the thread that built it.

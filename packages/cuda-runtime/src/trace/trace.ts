@@ -1,6 +1,7 @@
 import { wrongKind } from '../arguments/faults.js';
 import { checkOptions, type OptionNames } from '../arguments/options.js';
 import { ArgumentError } from '../errors/argument-error.js';
+import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
@@ -56,11 +57,13 @@ export class NativeTrace implements Trace {
   }
 
   get isOn(): boolean {
+    if (!(#host in this)) throw notTheObject('trace.isOn', 'trace');
     return this.#host !== undefined;
   }
 
   start(options: TraceOptions = {}): void {
     const api = 'trace.start';
+    if (!(#host in this)) throw notTheObject(api, 'trace');
     checkOptions(api, 'options', options, names);
     const { mode = 'graph', source = 'backend' } = options;
     if (mode !== 'graph' && mode !== 'operations') {
@@ -78,6 +81,7 @@ export class NativeTrace implements Trace {
 
   stop(): TraceData {
     const api = 'trace.stop';
+    if (!(#host in this)) throw notTheObject(api, 'trace');
     const runtime = this.#runtime(api);
     const host = this.#host;
     if (!host) throw outOfTurn(api, 'no trace is being recorded', 'Start one first');

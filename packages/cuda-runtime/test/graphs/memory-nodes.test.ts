@@ -155,11 +155,42 @@ const rows: readonly GraphRow[] = [
     },
   },
   {
-    name: 'CM06: memory that its graph frees cannot be freed outside',
-    run(scene) {
-      const { buffer } = build(scene, true);
+    name: 'CM06: memory that its graph frees cannot be freed outside; the buffer ends behind the graph',
+    async run(scene) {
+      const runtime = await open({ backend: scene.runtime.backend, isolated: true });
+      const stream = runtime.device().createStream();
+      const graph = runtime.device().createGraph();
+      const { node, buffer } = graph.addAlloc(8);
+      graph.addFree(buffer, [graph.addFill(buffer, 1, 8, [node])]);
+      const exec = graph.instantiateSync();
       expect(answer(() => buffer.dispose())).toBe('CRT_NOT_OWNER 1');
+      expect(() => buffer.dispose()).toThrow(/dispose the graph of that node first/);
       expect(buffer.isDisposed).toBe(false);
+      graph.dispose();
+      exec.launch(stream);
+      buffer.dispose();
+      expect(buffer.isDisposed).toBe(true);
+      exec.launch(stream).launch(stream);
+      expect(runtime.stats().live).toMatchObject({ buffer: 1 });
+      exec.dispose();
+      await stream.synchronize();
+      await expect.poll(() => runtime.stats().live['buffer'] ?? 0).toBe(0);
+      await runtime.dispose();
+    },
+  },
+  {
+    name: 'CM06: freed by another graph that nobody launches any more, it is its user’s again',
+    async run(scene) {
+      const { graph, buffer } = build(scene, false);
+      const freeing = scene.device.createGraph();
+      freeing.addFree(buffer);
+      expect(answer(() => buffer.dispose())).toBe('CRT_NOT_OWNER 1');
+      freeing.dispose();
+      const exec = graph.instantiateSync();
+      exec.launch(scene.stream);
+      buffer.dispose();
+      exec.launch(scene.stream);
+      await scene.stream.synchronize();
     },
   },
   {
@@ -195,7 +226,11 @@ const rows: readonly GraphRow[] = [
     name: 'CV: memory nodes cannot be updated',
     run(scene) {
       const exec = build(scene, true).graph.instantiateSync();
-      expect(exec.update(build(scene, true).graph)).toMatchObject({ ok: false, result: 6 });
+      const report = exec.update(build(scene, true).graph);
+      expect(report).toMatchObject({ ok: false, result: 6 });
+      expect(report.detail).toBe(
+        'node 0 (alloc) is of kind alloc, which no update changes; instantiate the new graph instead',
+      );
     },
   },
   {

@@ -151,15 +151,35 @@ onEachBackend((backend) => {
       const before = runtime.stats().live['buffer'] ?? 0;
       using graph = t.device.createGraph();
       const { node, buffer } = graph.addAlloc(64);
-      const part = buffer.subarray(0, 32);
-      const filled = graph.addFill(part, 1, 32, [node]);
-      graph.addFree(part, [filled]);
-      part.dispose();
+      const all = buffer.subarray(0);
+      const filled = graph.addFill(all, 1, 32, [node]);
+      graph.addFree(all, [filled]);
+      all.dispose();
       expect(() => buffer.dispose()).toThrow(/freed by a node/);
       using exec = graph.instantiateSync();
       exec.launch(s).launch(s);
       await s.synchronize();
       expect(runtime.stats().live['buffer'] ?? 0).toBeGreaterThan(before);
+    });
+
+    test('but by no free if it is a part: that would end the whole', () => {
+      using graph = t.device.createGraph();
+      const { node, buffer } = graph.addAlloc(64, [], 'whole');
+      for (const part of [buffer.subarray(32), buffer.subarray(0, 32), buffer.subarray(64)]) {
+        expect(() => graph.addFree(part, [node])).toThrow(ArgumentError);
+      }
+      const first = buffer.subarray(0, 32);
+      expect(() => graph.addFree(first)).toThrow(
+        /`buffer` is bytes 0 … 32 of buffer whole, expected all 64/,
+      );
+      expect(graph.nodes).toHaveLength(1);
+      buffer.dispose();
+      s.beginCapture();
+      using owned = Tensor.allocate(t.device, [4], 'i32', { stream: s, graphOwned: true });
+      const parts = [owned.slice(0, 0, 2), owned.slice(0, 2, 4), owned.buffer.subarray(4)];
+      for (const part of parts) expect(() => s.free(part)).toThrow(/`memory` is bytes .* all 16/);
+      s.free(owned.view([2, 2]));
+      s.abortCapture();
     });
   });
 });

@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ArgumentError, Event, exportHandle, type Stream, Tensor } from '../../src/index.js';
+import {
+  ArgumentError,
+  CudaRuntimeError,
+  Event,
+  exportHandle,
+  MappedFile,
+  type Stream,
+  Tensor,
+  Workspace,
+} from '../../src/index.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 
 let t: TestRuntime;
@@ -47,6 +56,80 @@ test('a tensor has nothing hidden: its proxy is the tensor', async () => {
   await s.read(reactive(y), values);
   expect([...values]).toEqual(new Array(4).fill(0x01010101));
 });
+
+// Called by this package only, with what it made.
+const internal = [
+  'adoptStream',
+  'become',
+  'captureBegan',
+  'captureEnded',
+  'changed',
+  'freeBy',
+  'release',
+];
+
+test('no member of any wrapper answers its proxy with a TypeError', async () => {
+  const wrappers: Readonly<Record<string, object>> = {
+    runtime: t.runtime,
+    device: t.device,
+    module: t.module,
+    kernel: t.kernels.spin,
+    stream: s,
+    graph: graph(),
+    exec: graph().instantiateSync(),
+    event: s.record(),
+    buffer: t.device.alloc(8),
+    graphBuffer: graph().addAlloc(8).buffer,
+    host: t.device.allocHostSync(8),
+    tensor: y,
+    workspace: new Workspace(t.device),
+    condition: graph().createCondition(),
+    trace: t.runtime.trace,
+    streams: t.runtime.streams,
+    callback: callback(),
+    file: await MappedFile.open(import.meta.filename),
+  };
+  for (const [name, wrapper] of Object.entries(wrappers)) {
+    // What inherits from a wrapper without being made by its class, as copies of state do.
+    for (const foreign of [reactive(wrapper), Object.create(wrapper) as object]) {
+      for (const { member, call } of membersOf(wrapper, foreign)) {
+        const error = await call().then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        const what = `${name}.${String(member)}: ${String(error)}`;
+        expect(error === undefined || CudaRuntimeError.isInstance(error), what).toBe(true);
+        if (member === 'isDisposed' && wrapper !== y) expect(error, what).toMatchObject({ code });
+        if (member === 'dispose' && wrapper !== y) expect(error, what).toMatchObject({ code });
+      }
+    }
+  }
+});
+
+const code = 'CRT_ARGUMENT';
+
+interface Member {
+  readonly member: string | symbol;
+  readonly call: () => Promise<unknown>;
+}
+
+function membersOf(wrapper: object, receiver: object): readonly Member[] {
+  const members: Member[] = [];
+  let prototype = Object.getPrototypeOf(wrapper);
+  for (; prototype !== Object.prototype; prototype = Object.getPrototypeOf(prototype)) {
+    const described = Object.getOwnPropertyDescriptors(prototype) as Record<
+      string | symbol,
+      PropertyDescriptor
+    >;
+    for (const member of Reflect.ownKeys(described)) {
+      const isOurs = typeof member === 'string' && internal.includes(member);
+      if (member === 'constructor' || isOurs) continue;
+      const { get, value } = described[member] ?? {};
+      members.push({ member, call: async () => (get ?? value).call(receiver) });
+    }
+  }
+  return members;
+}
 
 const graph = () => t.device.createGraph();
 

@@ -54,28 +54,26 @@ export class NativeGraphExec implements GraphExec {
   }
 
   get launches(): number {
-    return guarded(() =>
-      environment().binding.graphExecLaunches(this.#record.use('exec.launches')),
-    );
+    return guarded(() => environment().binding.graphExecLaunches(this.use('graphExec.launches')));
   }
 
-  launch(stream: Stream = this.#currentStream()): this {
+  launch(stream: Stream = this.currentStream('graphExec.launch')): this {
     const api = 'graphExec.launch';
     if (typeof stream?.submit !== 'function') throw wrongKind(api, 'stream', stream, 'a stream');
     const { binding } = environment();
     const handle = stream.submit(api);
-    const launch = () => binding.graphLaunch(this.#record.use(api), handle);
+    const launch = () => binding.graphLaunch(this.use(api), handle);
     launchKeeping(handle, this.#held.objects, () => {
       hostRange('launch graph', () => guarded(launch));
     });
     return this;
   }
 
-  upload(stream: Stream = this.#currentStream()): this {
+  upload(stream: Stream = this.currentStream('graphExec.upload')): this {
     const api = 'graphExec.upload';
     if (typeof stream?.use !== 'function') throw wrongKind(api, 'stream', stream, 'a stream');
     const { binding } = environment();
-    guarded(() => binding.graphUpload(this.#record.use(api), stream.use(api)));
+    guarded(() => binding.graphUpload(this.use(api), stream.use(api)));
     return this;
   }
 
@@ -83,7 +81,7 @@ export class NativeGraphExec implements GraphExec {
     const api = 'graphExec.update';
     if (!isTarget(graph)) throw wrongKind(api, 'graph', graph, 'a graph');
     const { binding } = environment();
-    const native = guarded(() => binding.graphExecUpdate(this.#record.use(api), graph.use(api)));
+    const native = guarded(() => binding.graphExecUpdate(this.use(api), graph.use(api)));
     if (native.result === 0) {
       this.#held = graph.held.copy();
       checkRacesBehind(graph.device.runtime);
@@ -93,48 +91,47 @@ export class NativeGraphExec implements GraphExec {
 
   setKernel(node: GraphNode, kernel: Kernel, config: LaunchConfig, params: KernelParams): void {
     const api = 'graphExec.setKernel';
-    const id = this.#node(api, node);
+    const id = this.node(api, node);
     if (!(kernel instanceof NativeKernel)) {
       throw wrongKind(api, 'kernel', kernel, 'a kernel of `module.kernel`');
     }
-    const native = kernel.encode(this.#graph.device, config, params, api);
-    guarded(() => environment().binding.graphExecSetKernel(this.#record.use(api), id, native));
+    const native = kernel.encode(this.home(api).device, config, params, api);
+    guarded(() => environment().binding.graphExecSetKernel(this.use(api), id, native));
   }
 
   setCopy(node: GraphNode, destination: Memory, source: Memory, bytes?: number): void {
     const api = 'graphExec.setCopy';
-    const id = this.#node(api, node);
-    const range = copyRange(api, this.#graph.device, destination, source, bytes);
+    const id = this.node(api, node);
+    const range = copyRange(api, this.home(api).device, destination, source, bytes);
     const { to, from } = range;
     const places = [to.handle, to.offset, from.handle, from.offset] as const;
     const { binding } = environment();
-    guarded(() => binding.graphExecSetCopy(this.#record.use(api), id, ...places, range.bytes));
+    guarded(() => binding.graphExecSetCopy(this.use(api), id, ...places, range.bytes));
   }
 
   setFill(node: GraphNode, destination: Tensor | DeviceBuffer, byte: number, bytes?: number): void {
     const api = 'graphExec.setFill';
-    const id = this.#node(api, node);
-    const range = fillRange(api, this.#graph.device, destination, byte, bytes);
+    const id = this.node(api, node);
+    const range = fillRange(api, this.home(api).device, destination, byte, bytes);
     const { binding } = environment();
     const { handle, offset } = range.to;
-    guarded(() =>
-      binding.graphExecSetFill(this.#record.use(api), id, handle, offset, byte, range.bytes),
-    );
+    guarded(() => binding.graphExecSetFill(this.use(api), id, handle, offset, byte, range.bytes));
   }
 
   setEnabled(node: GraphNode, enabled: boolean): void {
     const api = 'graphExec.setEnabled';
-    const id = this.#node(api, node);
+    const id = this.node(api, node);
     if (typeof enabled !== 'boolean') throw wrongKind(api, 'enabled', enabled, 'true or false');
-    guarded(() => environment().binding.graphExecSetEnabled(this.#record.use(api), id, enabled));
+    guarded(() => environment().binding.graphExecSetEnabled(this.use(api), id, enabled));
   }
 
   async driverDot(): Promise<string> {
-    const handle = this.#record.use('graphExec.driverDot');
+    const handle = this.use('graphExec.driverDot');
     return runTextTask((token) => environment().binding.graphExecDriverDot(handle, token));
   }
 
   dispose(): void {
+    if (!(#record in this)) throw notTheObject('graphExec.dispose', 'graph executable');
     this.#record.release();
   }
 
@@ -142,14 +139,23 @@ export class NativeGraphExec implements GraphExec {
     this.dispose();
   }
 
-  #node(api: string, node: GraphNode): number {
-    this.#graph.device.runtime.noteOrigin();
-    return nodeId(api, 'node', this.#graph.owner, node);
+  /** @internal The id of a node of its graph. @throws ArgumentError */
+  node(api: string, node: GraphNode): number {
+    const { device, owner } = this.home(api);
+    device.runtime.noteOrigin();
+    return nodeId(api, 'node', owner, node);
   }
 
-  #currentStream(): Stream {
-    const { device } = this.#graph;
+  /** @internal */
+  currentStream(api: string): Stream {
+    const { device } = this.home(api);
     return device.runtime.currentStream(device);
+  }
+
+  /** @internal @throws ArgumentError for a proxy */
+  home(api: string): ExecHome {
+    if (!(#graph in this)) throw notTheObject(api, 'graph executable');
+    return this.#graph;
   }
 }
 

@@ -9,8 +9,7 @@ const unbound = new Map<Handle, Set<object>>();
 /**
  * Submits by `launch` and keeps `objects` until all that was submitted to `stream` so far is over
  * (CG16): callbacks that the launch is still to call, and what the user gave to `graph.retain`.
- * What
- * `launch` throws is all that it throws: after a submission nothing fails.
+ * What `launch` throws is all that it throws: after a submission nothing fails.
  */
 export function launchKeeping(
   stream: Handle,

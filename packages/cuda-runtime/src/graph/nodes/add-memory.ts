@@ -3,7 +3,7 @@ import type { DeviceBuffer } from '../../contract.js';
 import { ArgumentError } from '../../errors/argument-error.js';
 import { describeValue } from '../../errors/describe-value.js';
 import { NativeBuffer } from '../../memory/buffer.js';
-import { GraphBuffer } from '../../memory/graph-buffer.js';
+import { checkFreesAll, GraphBuffer } from '../../memory/graph-buffer.js';
 import { environment } from '../../native/environment.js';
 import { guarded } from '../../native/guarded.js';
 import type { GraphNode } from '../graph-node.js';
@@ -40,9 +40,10 @@ export function addFree(
     const detail = `\`buffer\` is ${describeValue(buffer)}, expected a buffer of \`graph.addAlloc\``;
     throw new ArgumentError({ api, number: 1, detail });
   }
+  checkFreesAll(api, 'buffer', buffer, whole);
   const ids = nodeIds(api, graph.owner, after);
   const { binding } = environment();
   const id = guarded(() => binding.graphAddFree(graph.use(api), buffer.use(api), ids));
-  whole.isFreedByGraph = true;
+  whole.freeBy(graph);
   return id;
 }

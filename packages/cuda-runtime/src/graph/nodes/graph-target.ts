@@ -8,5 +8,6 @@ export interface GraphTarget {
   /** Stands for the graph where its nodes are checked. */
   readonly owner: object;
   readonly held: HeldObjects;
+  readonly isDisposed: boolean;
   use(api: string): Handle;
 }

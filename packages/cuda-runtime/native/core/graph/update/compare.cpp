@@ -90,7 +90,7 @@ UpdateReport compare(const Graph& before, const Graph& after) {
     const WorkKind kind = new_work.kind;
     if (kind == WorkKind::kConditional || kind == WorkKind::kAlloc || kind == WorkKind::kFree) {
       return differs(UpdateResult::kNotSupported, i,
-                     std::string("nodes of kind ") + work_kind_name(kind) + " cannot be updated");
+                     std::string("is of kind ") + work_kind_name(kind) + ", which no update changes");
     }
   }
   for (uint32_t i = 0; i < new_nodes.size(); ++i) {
