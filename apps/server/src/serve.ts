@@ -100,7 +100,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     engine,
     grammars: new GrammarClient(
       () => grammarWorkerOptions(context),
-      (port) => engine.connectGrammars(port),
+      (port, lost) => engine.connectGrammars(port, lost),
     ),
     text: new TextClient({ model: place.tokenizer, template: flags.chatTemplate }),
     tokenizer,

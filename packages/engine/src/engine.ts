@@ -90,7 +90,9 @@ export class Engine {
     });
     const { decode, prefill, ready } = parts;
     const { lookAhead, now, watch } = options;
-    this.#steps = new StepPipeline({ scheduler, decode, prefill, lookAhead, ready, now, watch });
+    const wake = (): void => this.#wake?.();
+    const runners = { decode, prefill, ready };
+    this.#steps = new StepPipeline({ scheduler, ...runners, lookAhead, now, watch, wake });
     const run = this.#loop().catch((error: unknown) => this.#giveUp(error));
     this.#running = run.then(() => this.#tellIdlers());
   }

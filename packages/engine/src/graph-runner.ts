@@ -2,7 +2,7 @@ import type { GraphExec, Stream, Tensor } from '@altstream/cuda-runtime';
 import { Workspace } from '@altstream/cuda-runtime';
 import { isFatal } from './errors/is-fatal.js';
 import { MaskedSampler } from './grammar/masked-sampler.js';
-import { askMatchers, type RowRule } from './grammar/row-rule.js';
+import { askMatchers, type RowRule, type StepRules } from './grammar/row-rule.js';
 import type { CausalModel, ModelCache } from './model.js';
 import { type RowLogprobs, readLogprobs, type Sampled, Sampler } from './sampler.js';
 import type { Sequence } from './sequence.js';
@@ -235,7 +235,8 @@ export class GraphRunner {
     { asked, done, logits, outputs }: RuledStep,
   ): Promise<SampledToken[]> {
     const { stream } = this.#options;
-    const [rules] = await Promise.all([asked, done]);
+    await done;
+    const rules = await asked.collect();
     const { logprobs } = outputs;
     const own = { logits: logits.slice(0, 0, sequences.length), ids: outputs.ids.slice() };
     const values = { ...own, logprobs, deviceIds: this.#block.ids(own.ids.length) };
@@ -253,7 +254,7 @@ export class GraphRunner {
 
 /** A step some of whose rows have a grammar. */
 interface RuledStep {
-  readonly asked: Promise<readonly RowRule[]>;
+  readonly asked: StepRules;
   /** The step without its grammars is over. */
   readonly done: Promise<void>;
   readonly logits: Tensor;
@@ -282,7 +283,9 @@ async function chooseByRules(
   const { logits, ids, logprobs, deviceIds } = values;
   const chosen = await masked.choose(rows, { logits, ids }, stream);
   if (chosen.size > 0) stream.write(deviceIds, ids);
-  sampler.recount(chosen.keys());
+  // Who is late took none of what was drawn freely.
+  const late = sequences.flatMap((_, row) => (rules[row]?.end === 'late' ? [row] : []));
+  sampler.recount([...chosen.keys(), ...late]);
   const first = { logits, ids: deviceIds };
   const top = await readAlternatives(sequences, first, stream, chosen.size > 0);
   const own = logprobs.map((logprob, row) => top[row]?.logprob ?? logprob);

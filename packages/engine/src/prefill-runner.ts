@@ -104,7 +104,12 @@ export class PrefillRunner implements DeviceDraws {
         { logits: firstLogits, sampled },
         stream,
       );
-    const first = asked ? asked.then(collect) : collect(undefined);
+    const first = asked
+      ? stream
+          .synchronize()
+          .then(() => asked.collect())
+          .then(collect)
+      : collect(undefined);
     return Promise.all([first, reports]).then(([tokens, all]) => ({ first: tokens, reports: all }));
   }
 

@@ -60,6 +60,8 @@ export class Sequence {
   arrivalMs = 0;
   /** Set from outside at any time; honoured at the next step border. */
   isAborted = false;
+  /** Its matcher has not said yet what may come next; steps are made without it. */
+  isHeld = false;
 
   constructor(options: SequenceOptions) {
     this.#options = options;

@@ -1,5 +1,6 @@
 import { StepError } from './errors/index.js';
 import { isFatal } from './errors/is-fatal.js';
+import { askAhead } from './grammar/row-rule.js';
 import type { DecodeRunner, PrefillResult, PromptRunner } from './parts/engine-parts.js';
 import { type Batch, completesPrompt, type PrefillPiece } from './scheduler/batch.js';
 import type { Scheduler } from './scheduler/scheduler.js';
@@ -18,6 +19,8 @@ export interface StepPipelineOptions {
   readonly ready?: (() => Promise<void>) | undefined;
   readonly now: () => number;
   readonly watch?: Pick<StepWatch, 'computed'> | undefined;
+  /** Told that a sequence may go on for which there was no step. */
+  readonly wake?: (() => void) | undefined;
 }
 
 /** How often a step was launched while the one before ran, and why not. */
@@ -39,6 +42,9 @@ export interface LookAheadReport {
 }
 
 type WaitReason = keyof LookAheadReport['waits'];
+
+/** A matcher that answers so soon is asked within its steps again. */
+const quickMs = 10;
 
 /** A part of a step under way. */
 interface Part<T> {
@@ -72,6 +78,8 @@ export class StepPipeline {
   #aheadSteps = 0;
   #discardedTokens = 0;
   #flight: Flight | undefined;
+  /** Sequences whose matcher was late: no step waits for it again before it has been quick. */
+  readonly #slow = new WeakSet<Sequence>();
   /** When a part was last over, by the clock. */
   #landedMs = 0;
 
@@ -167,15 +175,21 @@ export class StepPipeline {
   async #land({ step, decode, prefill }: Flight): Promise<boolean> {
     const { scheduler, now } = this.#options;
     const isDecoded = await this.#take(decode, (tokens, { sequences }) => {
-      scheduler.commit({ decode: sequences, prefill: [] });
+      const drawn = sequences.filter((_, row) => tokens[row]?.end !== 'late');
+      scheduler.commit({ decode: drawn, prefill: [] });
       this.#deliver(sequences, tokens);
     });
     const isComputed = await this.#take(prefill, ({ first, reports }, { launchedMs }) => {
       const pieces = prefill?.pieces ?? [];
       const ms = now() - Math.max(launchedMs, this.#landedMs);
-      scheduler.commit({ decode: [], prefill: pieces }, ms);
+      const owners = completed(pieces);
+      const late = new Set(owners.filter((_, row) => first[row]?.end === 'late'));
+      const shortened = pieces.map((piece) =>
+        late.has(piece.sequence) ? { ...piece, tokens: piece.tokens - 1 } : piece,
+      );
+      scheduler.commit({ decode: [], prefill: shortened }, ms);
       for (const { sequence, tokens } of reports) sequence.addPromptLogprobs(tokens);
-      this.#deliver(completed(pieces), first);
+      this.#deliver(owners, first);
       for (const { tokens } of pieces) this.#counts.promptTokens += tokens;
     });
     scheduler.landed(step);
@@ -214,6 +228,10 @@ export class StepPipeline {
         this.#discardedTokens += 1;
         return;
       }
+      if (token.end === 'late') {
+        this.#hold(sequence);
+        return;
+      }
       if (token.end === 'complete') {
         sequence.finish('stop');
         return;
@@ -229,6 +247,27 @@ export class StepPipeline {
       }
       this.#counts.generatedTokens += 1;
       sequence.accept(token);
+      if (this.#slow.has(sequence)) this.#await(sequence);
+    });
+  }
+
+  /** Its token is drawn in a later step, when its matcher has answered. */
+  #hold(sequence: Sequence): void {
+    this.#slow.add(sequence);
+    this.#options.scheduler.hold(sequence);
+    this.#await(sequence);
+  }
+
+  #await(sequence: Sequence): void {
+    const { now, wake } = this.#options;
+    const answer = sequence.state === 'finished' ? undefined : askAhead(sequence);
+    if (!answer) return;
+    sequence.isHeld = true;
+    const askedMs = now();
+    void answer.then(() => {
+      sequence.isHeld = false;
+      if (now() - askedMs < quickMs) this.#slow.delete(sequence);
+      wake?.();
     });
   }
 

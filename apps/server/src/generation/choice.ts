@@ -10,6 +10,7 @@ import type {
 import { ApiError } from '../errors/index.js';
 import { unavailable } from '../http/error-response.js';
 import type { ChoiceCounts } from '../openai/usage.js';
+import { costlyCode } from '../worker/grammar/mask-budget.js';
 import type { WireEvent, WireFinish } from '../worker/messages.js';
 
 /** How a choice ended. */
@@ -196,6 +197,9 @@ function answerTo({ reason, error }: WireFinish): { status: number; code: string
     return isQueue
       ? { status: 503, code: 'queue_timeout' }
       : { status: 504, code: 'deadline_exceeded' };
+  }
+  if (error?.code === 'ENGINE_GRAMMAR' && error.facts['reason'] === costlyCode) {
+    return { status: 400, code: 'grammar_too_costly' };
   }
   return error?.code === 'ENGINE_DEAD'
     ? { status: 503, code: 'engine_dead' }

@@ -5,6 +5,7 @@ import { EngineActivity } from './engine-activity.js';
 import type { EngineLink, EngineRequest, EngineState, LoadProgress } from './engine-link.js';
 import { EngineWorkerError } from './engine-worker-error.js';
 import { Inbox } from './events/inbox.js';
+import type { LostMatcher } from './grammar/grammar-messages.js';
 import { Heartbeat } from './heartbeat.js';
 import type {
   EngineInfo,
@@ -131,8 +132,9 @@ export class EngineClient implements EngineLink {
     });
   }
 
-  connectGrammars(port: MessagePort): void {
-    this.#worker.postMessage({ type: 'grammars', port } satisfies ToEngine, [port]);
+  connectGrammars(port: MessagePort, lost?: LostMatcher): void {
+    const message = { type: 'grammars', port, ...(lost && { lost }) } as const;
+    this.#worker.postMessage(message satisfies ToEngine, [port]);
   }
 
   stats(): Promise<WorkerStats> {

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { EngineActivity } from './engine-activity.js';
+import type { LostMatcher } from './grammar/grammar-messages.js';
 import type {
   EngineInfo,
   ProfileOptions,
@@ -40,8 +41,8 @@ export interface EngineLink {
     parameters: WireParameters,
     listener: (event: WireEvent) => void,
   ): Promise<EngineRequest>;
-  /** Gives the engine its way to a new grammar worker. */
-  connectGrammars(port: MessagePort): void;
+  /** Gives the engine its way to a new grammar worker, and says who ended the one before. */
+  connectGrammars(port: MessagePort, lost?: LostMatcher): void;
   /** Counters of the engine, as of its current step border. */
   stats(): Promise<WorkerStats>;
   /** Everything that was chosen, with graph counters. */

@@ -86,7 +86,7 @@ function handle(
       submit(engine, message);
       return;
     case 'grammars':
-      grammars.attach(message.port);
+      grammars.attach(message.port, message.lost);
       return;
     case 'abort':
       submissions.get(message.id)?.abort();

@@ -8,6 +8,7 @@ import type {
   TokenEvent,
 } from '@altstream/engine';
 import type { ChoiceGrammar } from '../grammar/grammar.js';
+import type { LostMatcher } from './grammar/grammar-messages.js';
 import type { StepTimes } from './steps/step-log.js';
 import type { ThreadHealth } from './thread-health.js';
 
@@ -162,7 +163,7 @@ export type ToEngine =
       readonly prompt: Int32Array;
       readonly parameters: WireParameters;
     }
-  | { readonly type: 'grammars'; readonly port: MessagePort }
+  | { readonly type: 'grammars'; readonly port: MessagePort; readonly lost?: LostMatcher }
   | { readonly type: 'abort'; readonly id: number }
   | { readonly type: 'stats'; readonly id: number }
   | { readonly type: 'start-profile'; readonly id: number; readonly options: ProfileOptions }

@@ -1,8 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GrammarError } from '../errors/index.js';
 import type { Sequence } from '../sequence.js';
 
-/** Why a row has no next token: its text is complete, or its matcher failed. */
-export type GrammarEnd = 'complete' | Error;
+/**
+ * Why a row has no next token: its text is complete, its matcher failed, or its matcher is not done.
+ */
+export type GrammarEnd = 'complete' | 'late' | Error;
 
 /** What a row of a step may choose from; `undefined` = every id. */
 export type RowRule =
@@ -10,17 +13,88 @@ export type RowRule =
   | { readonly mask: Int32Array; readonly end?: never }
   | { readonly end: GrammarEnd; readonly mask?: never };
 
+/** How long the other rows of a step wait for a matcher when the step is computed. */
+const patienceMs = 50;
+
+/** What a matcher was asked, once for each token. */
+interface Question {
+  /** Generated tokens at that time. */
+  readonly tokens: number;
+  readonly vocabSize: number;
+  readonly done: Promise<void>;
+  answer?: { readonly rule: RowRule };
+}
+
+const questions = new WeakMap<Sequence, Question>();
+
+/** The questions of a step's rows to their matchers. */
+export class StepRules {
+  readonly #rows: readonly (Question | undefined)[];
+
+  constructor(rows: readonly (Question | undefined)[]) {
+    this.#rows = rows;
+  }
+
+  /** A rule a row; call when the step is computed, since it waits no longer than patience lasts. */
+  async collect(): Promise<readonly RowRule[]> {
+    const open = this.#rows.filter((row) => row && !row.answer);
+    if (open.length > 0) await this.#wait(Promise.all(open.map((row) => row?.done)));
+    return this.#rows.map((row) => {
+      if (!row) return undefined;
+      return row.answer ? row.answer.rule : { end: 'late' };
+    });
+  }
+
+  async #wait(all: Promise<unknown>): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, patienceMs);
+    });
+    await Promise.race([all, late]);
+    clearTimeout(timer);
+    // What came while this thread was busy counts, too.
+    await Promise.race([all, nextTurn()]);
+  }
+}
+
 /**
  * Asks the matchers of a step's rows, so that they work while the step is computed.
  *
- * @returns a rule a row, or undefined if no row has a grammar
+ * @returns undefined if no row has a grammar
  */
 export function askMatchers(
   sequences: readonly Sequence[],
   vocabSize: number,
-): Promise<readonly RowRule[]> | undefined {
+): StepRules | undefined {
   if (sequences.every(({ parameters }) => !parameters.grammar)) return undefined;
-  return Promise.all(sequences.map((sequence) => ruleOf(sequence, vocabSize)));
+  return new StepRules(sequences.map((sequence) => ask(sequence, vocabSize)));
+}
+
+/**
+ * Asks the matcher of a sequence ahead of its next step, as one that was late before is asked.
+ *
+ * @returns settles with its answer; undefined if that is there
+ */
+export function askAhead(sequence: Sequence): Promise<void> | undefined {
+  const before = questions.get(sequence);
+  const question = before && ask(sequence, before.vocabSize);
+  return question?.answer ? undefined : question?.done;
+}
+
+function ask(sequence: Sequence, vocabSize: number): Question | undefined {
+  if (!sequence.parameters.grammar) return undefined;
+  const tokens = sequence.generated.length;
+  const before = questions.get(sequence);
+  if (before?.tokens === tokens) return before;
+  const question: Question = {
+    tokens,
+    vocabSize,
+    done: ruleOf(sequence, vocabSize).then((rule) => {
+      question.answer = { rule };
+    }),
+  };
+  questions.set(sequence, question);
+  return question;
 }
 
 /** A matcher that fails is the matter of its own row. */

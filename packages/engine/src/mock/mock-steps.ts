@@ -67,7 +67,7 @@ class MockStep {
     else await setImmediate();
     if (error) throw error;
     const bad = new Set(rows.map((row) => row % sequences.length));
-    const rules = (await asked) ?? [];
+    const rules = (await asked?.collect()) ?? [];
     return sequences.map((sequence, row) => this.#token(sequence, rules[row], bad.has(row)));
   }
 

@@ -130,6 +130,7 @@ export class Scheduler {
     cache.landed(this.#landed);
     this.#retire(nowMs);
     this.#lacksPages = false;
+    this.#trace.held(this.#decodes.rows.filter(({ isHeld }) => isHeld));
     const parts = backlog === 'stuck' ? emptyBatch : this.#batch(nowMs, backlog);
     this.#trace.decided(parts, cache.availablePages);
     if (parts.decode.length + parts.prefill.length === 0) return undefined;
@@ -157,6 +158,16 @@ export class Scheduler {
     for (const sequence of decode) cache.publish(sequence);
     for (const { sequence } of prefill) cache.publish(sequence);
     if (prefillMs !== undefined) this.#pace.observe({ ...extentOf(prefill), ms: prefillMs });
+  }
+
+  /**
+   * A token that was computed for the sequence could not be drawn, as its matcher was late: a later step
+   * computes it again. Such a token is not part of what is committed, and no step is under way.
+   */
+  hold(sequence: Sequence): void {
+    if (sequence.state === 'finished') return;
+    sequence.computedTokens -= 1;
+    this.#trace.late(sequence);
   }
 
   /** Nothing of the steps up to this one runs any more. */
@@ -207,7 +218,7 @@ export class Scheduler {
     this.#headroom.decay();
     const mayPrefill = backlog === 'none';
     if (mayPrefill) this.#admit(nowMs);
-    const decode = this.#decodes.rows.filter((sequence) => !stalled.has(sequence));
+    const decode = this.#decodes.rows.filter((one) => !one.isHeld && !stalled.has(one));
     const prefill = mayPrefill ? this.#growPrefills(decode.length > 0) : [];
     if (decode.length + prefill.length > 0 || this.#placed === 0) return { decode, prefill };
     return mayPrefill && !this.#isFlying ? this.#force() : emptyBatch;
@@ -296,7 +307,8 @@ export class Scheduler {
     const { cache } = this.#options;
     const stalled = new Set<Sequence>();
     const needy = this.#decodes.rows.filter(
-      ({ computedTokens, pages }) => computedTokens >= pages.length * cache.pageTokens,
+      ({ isHeld, computedTokens, pages }) =>
+        !isHeld && computedTokens >= pages.length * cache.pageTokens,
     );
     // Whoever would be preempted last takes pages first.
     if (needy.length > cache.availablePages) needy.sort((a, b) => (losesLess(a, b) ? 1 : -1));
@@ -338,7 +350,8 @@ export class Scheduler {
 
   /** Nobody can move: whoever would lose most goes on, and the protected give way, too. */
   #force(): BatchParts {
-    const [first] = [...this.#decodes.rows].sort((a, b) => (losesLess(a, b) ? 1 : -1));
+    const able = this.#decodes.rows.filter(({ isHeld }) => !isHeld);
+    const [first] = able.sort((a, b) => (losesLess(a, b) ? 1 : -1));
     this.#lacksPages = true;
     if (!first || !this.#makeRoom(first, undefined)) return emptyBatch;
     return { decode: [first], prefill: [] };

@@ -1,7 +1,13 @@
 import { type MessagePort, Worker } from 'node:worker_threads';
 import { type Grammar, grammarKey } from '../../grammar/grammar.js';
 import { workerUrl } from '../../worker-url.js';
-import type { FromGrammar, GrammarWorkerOptions, ToGrammar } from './grammar-messages.js';
+import type {
+  FromGrammar,
+  GrammarWorkerOptions,
+  LostMatcher,
+  ToGrammar,
+} from './grammar-messages.js';
+import { costlyReason } from './mask-budget.js';
 import { MatcherHost } from './matcher-host.js';
 import { threadTime } from './thread-time.js';
 
@@ -40,7 +46,8 @@ const mostRefusals = 256;
 /**
  * The main thread's side of the grammar workers, which are started by the first grammar. Here every
  * grammar is tried: one that takes more than two seconds, or that aborts the wasm, costs the worker its life
- * and no one else anything, since outputs are matched in another.
+ * and no one else anything, since outputs are matched in another. One whose outputs turned out to be too slow
+ * to follow is refused from then on.
  */
 export class GrammarClient implements GrammarLink {
   readonly #options: () => GrammarWorkerOptions;
@@ -60,9 +67,13 @@ export class GrammarClient implements GrammarLink {
    * @param options asked when a worker starts
    * @param connect gives the engine its port to a new worker
    */
-  constructor(options: () => GrammarWorkerOptions, connect: (port: MessagePort) => void) {
+  constructor(
+    options: () => GrammarWorkerOptions,
+    connect: (port: MessagePort, lost?: LostMatcher) => void,
+  ) {
     this.#options = options;
-    this.#matchers = new MatcherHost(options, connect);
+    const onCostly = (key: string): void => this.#remember(key, costlyReason);
+    this.#matchers = new MatcherHost(options, { connect, onCostly });
   }
 
   compile(grammar: Grammar): Promise<GrammarVerdict> {
@@ -150,7 +161,7 @@ export class GrammarClient implements GrammarLink {
       this.#post();
     } else if (message.type === 'aborted') {
       this.#lose(message.reason);
-    } else if (message.id === this.#current?.task.id) {
+    } else if ('id' in message && message.id === this.#current?.task.id) {
       this.#settle(message.type === 'refused' ? message.reason : undefined);
     }
   }

@@ -5,6 +5,8 @@ import type { ChoiceGrammar, Grammar } from '../../grammar/grammar.js';
 
 /** How the grammar worker is made; plain data. */
 export interface GrammarWorkerOptions {
+  /** Memory of a `MatcherState`: of the worker that matches outputs. */
+  readonly state?: SharedArrayBuffer;
   readonly tokens: ByteTableData;
   /** Of the model: logits a row. */
   readonly vocabSize: number;
@@ -27,7 +29,12 @@ export type FromGrammar =
   | { readonly type: 'compiled'; readonly id: number }
   | { readonly type: 'refused'; readonly id: number; readonly reason: string }
   /** The wasm aborted: the worker ends with this message. */
-  | { readonly type: 'aborted'; readonly reason: string };
+  | { readonly type: 'aborted'; readonly reason: string }
+  /** A matcher begins; `key` is that of its grammar. */
+  | { readonly type: 'opened'; readonly matcher: number; readonly key: string }
+  | { readonly type: 'closed'; readonly matcher: number }
+  /** Its masks cost too much. */
+  | { readonly type: 'costly'; readonly matcher: number };
 
 /** Engine worker → grammar worker. */
 export type ToMatchers =
@@ -47,5 +54,16 @@ export interface FromMatchers {
   /** Tokens accepted so far. */
   readonly count: number;
   readonly mask?: Int32Array | undefined;
-  readonly error?: string;
+  readonly error?: MatcherFault;
+}
+
+/** Why a matcher is no more. */
+export interface MatcherFault {
+  readonly message: string;
+  readonly code?: string;
+}
+
+/** The matcher that a worker had in hand when it was lost. */
+export interface LostMatcher extends MatcherFault {
+  readonly matcher: number;
 }

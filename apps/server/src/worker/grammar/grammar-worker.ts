@@ -4,6 +4,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { ByteTable, byteToCharacter } from '@altstream/minimax-m3-chat';
 import { AnswerMatcher } from '../../grammar/answer-matcher.js';
+import { grammarKey } from '../../grammar/grammar.js';
 import { loadGrammarLibrary } from '../../grammar/library.js';
 import { GrammarShelf } from '../../grammar/shelf.js';
 import type {
@@ -13,7 +14,9 @@ import type {
   ToGrammar,
   ToMatchers,
 } from './grammar-messages.js';
-import { ownThread } from './thread-time.js';
+import { CostlyGrammarError, MaskBudget, mostMaskMs } from './mask-budget.js';
+import { MatcherState } from './matcher-state.js';
+import { ownThread, ThreadClock } from './thread-time.js';
 
 if (!parentPort) throw new Error('grammar-worker runs as a worker thread only');
 const main = parentPort;
@@ -39,7 +42,17 @@ const tokenizer = await library.TokenizerInfo.createTokenizerInfo(
 const shelf = new GrammarShelf(
   await library.GrammarCompiler.createGrammarCompiler(tokenizer, false),
 );
-const matchers = new Map<number, { readonly matcher: AnswerMatcher; count: number }>();
+interface Entry {
+  readonly matcher: AnswerMatcher;
+  readonly budget: MaskBudget;
+  count: number;
+}
+
+/** The other worker compiled the grammar within two seconds. */
+const compileMs = 4000;
+const state = new MatcherState(options.state);
+const clock = new ThreadClock();
+const matchers = new Map<number, Entry>();
 /** The library is asynchronous, but one thing comes after the other. */
 let tail: Promise<void> = Promise.resolve();
 const inTurn = (work: () => Promise<void>): void => {
@@ -73,40 +86,61 @@ function connect(port: MessagePort): void {
 async function follow(port: MessagePort, message: ToMatchers): Promise<void> {
   const { matcher: id } = message;
   if (message.type === 'close') {
-    matchers.get(id)?.matcher.dispose();
-    matchers.delete(id);
+    close(id);
     return;
   }
   let answer: FromMatchers;
   try {
-    const entry = message.type === 'open' ? await open(message) : accept(message);
+    if (message.type === 'open') await open(message);
+    const entry = matchers.get(id);
     if (!entry) return;
-    answer = { matcher: id, count: entry.count, mask: await entry.matcher.mask() };
+    const mask = await next(id, entry, message);
+    answer = { matcher: id, count: entry.count, mask };
   } catch (error) {
     endIfAborted(error);
     const { count = 0 } = matchers.get(id) ?? {};
-    answer = { matcher: id, count, error: error instanceof Error ? error.message : String(error) };
+    const { message: text, code } = error as Error & { code?: string };
+    answer = { matcher: id, count, error: { message: text, ...(code && { code }) } };
+    if (error instanceof CostlyGrammarError) post({ type: 'costly', matcher: id });
   }
+  state.end();
   port.postMessage(answer);
 }
 
 async function open({ matcher: id, grammar, tokens }: Extract<ToMatchers, { type: 'open' }>) {
+  post({ type: 'opened', matcher: id, key: grammarKey(grammar.grammar) });
+  state.begin(id, compileMs);
   const compiled = await shelf.take(grammar.grammar);
+  // What was accepted before cost about as much then.
+  state.begin(id, mostMaskMs + tokens.length);
   const endsAlone = eosTokenIds.length === 0;
   const inner = await library.GrammarMatcher.createGrammarMatcher(compiled, undefined, endsAlone);
   const matcher = new AnswerMatcher(inner, grammar, options);
-  const entry = { matcher, count: tokens.length };
-  matchers.set(id, entry);
+  matchers.set(id, { matcher, budget: new MaskBudget(), count: tokens.length });
   for (const token of tokens) matcher.accept(token);
-  return entry;
 }
 
-function accept({ matcher: id, id: token }: Extract<ToMatchers, { type: 'accept' }>) {
-  const entry = matchers.get(id);
-  if (!entry) return undefined;
-  entry.count += 1;
-  entry.matcher.accept(token);
-  return entry;
+/** Accepts the token, if there is one, and says what may follow. */
+async function next(
+  matcher: number,
+  entry: Entry,
+  message: Exclude<ToMatchers, { type: 'close' }>,
+): Promise<Int32Array | undefined> {
+  if (message.type === 'accept') {
+    entry.count += 1;
+    state.begin(matcher, mostMaskMs);
+  }
+  const start = clock.now();
+  if (message.type === 'accept') entry.matcher.accept(message.id);
+  const mask = await entry.matcher.mask();
+  entry.budget.spend(clock.now() - start);
+  return mask;
+}
+
+function close(id: number): void {
+  matchers.get(id)?.matcher.dispose();
+  matchers.delete(id);
+  post({ type: 'closed', matcher: id });
 }
 
 /** After an abort, or where its stack was too small, nothing in the memory of the wasm is certain. */

@@ -1,11 +1,12 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { GrammarMatcher } from '@altstream/engine';
 import type { ChoiceGrammar } from '../../grammar/grammar.js';
-import type { FromMatchers, ToMatchers } from './grammar-messages.js';
+import type { FromMatchers, LostMatcher, MatcherFault, ToMatchers } from './grammar-messages.js';
 
-const answerWithinMs = 15_000;
-/** A matcher that saw so many workers die is suspected of it. */
-const mostWorkers = 3;
+/** Beyond what a worker takes to start again and to compile its grammars, on a busy machine. */
+const answerWithinMs = 60_000;
+/** A matcher that saw so many workers die of nobody knows what is suspected of it. */
+const mostDeaths = 3;
 
 interface Wait {
   readonly count: number;
@@ -16,22 +17,27 @@ interface Wait {
 
 /**
  * The engine's side of the grammar worker. Matchers live there; when that worker dies, they are opened
- * again in the next one, with the tokens they had.
+ * again in the next one, with the tokens they had, but for the one that it died of.
  */
 export class RemoteMatchers {
   readonly #matchers = new Map<number, RemoteMatcher>();
   #port: MessagePort | undefined;
   #nextId = 1;
 
-  /** Takes the port of a new grammar worker. */
-  attach(port: MessagePort): void {
+  /** Takes the port of a new grammar worker, and who is to blame for the end of the one before. */
+  attach(port: MessagePort, lost?: LostMatcher): void {
+    const isFirst = this.#port === undefined;
     this.#port?.close();
     this.#port = port;
     port.on('message', (answer: FromMatchers) => {
       this.#matchers.get(answer.matcher)?.take(answer);
     });
     port.unref();
-    for (const matcher of this.#matchers.values()) matcher.open();
+    if (lost) this.#matchers.get(lost.matcher)?.fail(lost);
+    for (const matcher of this.#matchers.values()) {
+      if (!lost && !isFirst) matcher.suspect();
+      matcher.open();
+    }
   }
 
   /** A matcher for one request. */
@@ -57,7 +63,7 @@ class RemoteMatcher implements GrammarMatcher {
   readonly #grammar: ChoiceGrammar;
   readonly #link: MatcherLink;
   readonly #tokens: number[] = [];
-  #workers = 0;
+  #deaths = 0;
   #answer: FromMatchers | undefined;
   #wait: Wait | undefined;
 
@@ -67,13 +73,21 @@ class RemoteMatcher implements GrammarMatcher {
     this.#link = link;
   }
 
+  /** Its worker died, and it may have been of this. */
+  suspect(): void {
+    this.#deaths += 1;
+    if (this.#deaths > mostDeaths) this.fail({ message: 'its worker keeps dying' });
+  }
+
+  /** There will be no mask any more. */
+  fail({ message, code }: MatcherFault): void {
+    const error = { message, ...(code !== undefined && { code }) };
+    this.take({ matcher: this.#id, count: this.#tokens.length, error });
+  }
+
   /** In the grammar worker that lives now. */
   open(): void {
-    this.#workers += 1;
-    if (this.#workers > mostWorkers) {
-      this.take({ matcher: this.#id, count: this.#tokens.length, error: 'its worker keeps dying' });
-      return;
-    }
+    if (this.#answer?.error) return;
     const facts = { matcher: this.#id, grammar: this.#grammar, tokens: [...this.#tokens] };
     this.#link.post({ type: 'open', ...facts });
   }
@@ -85,11 +99,8 @@ class RemoteMatcher implements GrammarMatcher {
 
   mask(): Promise<Int32Array | undefined> {
     return new Promise((resolve, reject) => {
-      const late = (): void => {
-        const message = `no mask within ${answerWithinMs / 1000} s`;
-        this.take({ matcher: this.#id, count: this.#tokens.length, error: message });
-      };
-      const timer = setTimeout(late, answerWithinMs);
+      const late = { message: `no mask within ${answerWithinMs / 1000} s` };
+      const timer = setTimeout(() => this.fail(late), answerWithinMs);
       this.#wait = { count: this.#tokens.length, resolve, reject, timer };
       this.#settle();
     });
@@ -114,6 +125,6 @@ class RemoteMatcher implements GrammarMatcher {
     this.#wait = undefined;
     clearTimeout(wait.timer);
     if (answer.error === undefined) wait.resolve(answer.mask);
-    else wait.reject(new Error(answer.error));
+    else wait.reject(Object.assign(new Error(answer.error.message), answer.error));
   }
 }

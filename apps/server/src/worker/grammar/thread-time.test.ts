@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it } from 'vitest';
-import { ownThread, threadTime } from './thread-time.js';
+import { ownThread, ThreadClock, threadTime } from './thread-time.js';
 
 describe('the time of a thread', () => {
   it('grows while it computes, and not while it sleeps', async () => {
@@ -27,6 +27,17 @@ describe('the time of a thread', () => {
     }
     expect(threadTime(thread)).toBeGreaterThanOrEqual(150);
     await worker.terminate();
+  });
+
+  it('is the same by the clock of the thread itself', () => {
+    const clock = new ThreadClock();
+    const before = threadTime(ownThread()) ?? Number.NaN;
+    const now = clock.now();
+    expect(now).toBeGreaterThanOrEqual(before);
+    expect(threadTime(ownThread())).toBeGreaterThanOrEqual(now);
+    const end = performance.now() + 20;
+    while (performance.now() < end) Math.sqrt(end);
+    expect(clock.now()).toBeGreaterThan(now);
   });
 
   it('is unknown of no thread', () => {

@@ -12,6 +12,7 @@ import type {
   TraceCommit,
   TraceDecision,
   TraceHead,
+  TraceLate,
   TraceLine,
   TraceNext,
   TracePages,
@@ -52,6 +53,7 @@ export function replaySchedule(trace: string): ReplayReport {
   for (const [index, line] of rest.entries()) {
     if ('add' in line) replay.add(line);
     else if ('commit' in line) replay.commit(line);
+    else if ('late' in line) replay.late(line);
     else if ('flush' in line) replay.flush();
     else if ('next' in line) {
       decisions += 1;
@@ -128,7 +130,13 @@ class Replay {
     for (const { generated } of sampled) generated.push(0);
   }
 
-  next({ next: nowMs, backlog, landed, over, failed, pages }: TraceNext): TraceDecision {
+  late({ late }: TraceLate): void {
+    this.#scheduler.hold(this.#sequence(late));
+  }
+
+  next(line: TraceNext): TraceDecision {
+    const { next: nowMs, backlog, landed, held = [], over, failed, pages } = line;
+    for (const [id, sequence] of this.#sequences) sequence.isHeld = held.includes(id);
     for (const id of over) this.#sequence(id).finish(failed.includes(id) ? 'error' : 'stop');
     for (const one of pages) this.#fill(one);
     this.#scheduler.landed(landed);

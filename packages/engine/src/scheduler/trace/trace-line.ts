@@ -44,6 +44,8 @@ export interface TraceNext {
   readonly backlog: Backlog;
   /** Nothing of the steps up to this one ran any more; a step is a decision that has rows or pieces. */
   readonly landed: number;
+  /** Decoding sequences that waited for their matchers; absent = none. */
+  readonly held?: readonly number[];
   /** Sequences that had ended, or were given up, since the last line of this kind. */
   readonly over: readonly number[];
   /** Those of them that failed: their pages are not to be found by others. */
@@ -73,13 +75,18 @@ export interface TraceCommit {
   readonly pages: readonly TracePages[];
 }
 
+/** The last token that was computed for a sequence is computed again: its matcher was late. */
+export interface TraceLate {
+  readonly late: number;
+}
+
 /** The prefix cache was flushed, between two other lines. */
 export interface TraceFlush {
   readonly flush: true;
 }
 
 /** One line of a trace, as JSON. */
-export type TraceLine = TraceHead | TraceAdd | TraceNext | TraceCommit | TraceFlush;
+export type TraceLine = TraceHead | TraceAdd | TraceNext | TraceCommit | TraceLate | TraceFlush;
 
 /** How far behind the reader of the events is: no new prompts when `behind`, nothing at all when `stuck`. */
 export type Backlog = 'none' | 'behind' | 'stuck';

@@ -13,6 +13,7 @@ export class TraceRecorder {
     backlog: 'none',
     landed: 0,
   };
+  #held: number[] = [];
   #over: number[] = [];
   #failed: number[] = [];
   #pages: TracePages[] = [];
@@ -49,12 +50,23 @@ export class TraceRecorder {
   asked(nowMs: number, backlog: Backlog, landed: number): void {
     if (!this.#write) return;
     this.#asked = { next: nowMs, backlog, landed };
+    this.#held = [];
     this.#over = [];
     this.#failed = [];
     this.#pages = [];
     this.#expired = [];
     this.#preempted = [];
     this.#admitted = [];
+  }
+
+  /** Decoding sequences that wait for their matchers. */
+  held(sequences: readonly Sequence[]): void {
+    if (this.#write) this.#held = sequences.map(({ id }) => id);
+  }
+
+  /** A computed token of a sequence could not be drawn. */
+  late({ id }: Sequence): void {
+    this.#line({ late: id });
   }
 
   /** A sequence had ended before the scheduler was asked. */
@@ -86,6 +98,7 @@ export class TraceRecorder {
     if (!this.#write) return;
     this.#line({
       ...this.#asked,
+      ...(this.#held.length > 0 && { held: this.#held }),
       over: this.#over,
       failed: this.#failed,
       pages: this.#pages,
