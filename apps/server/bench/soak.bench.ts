@@ -23,7 +23,7 @@ const report = await runSoak({
   flags: [
     ...['--model', demoFolder, '--device', 'cpu', '--served-model-name', 'demo'],
     // Few places and pages, so that requests wait, are refused and are preempted.
-    ...['--max-num-seqs', '8', '--max-num-queued-reqs', '14', '--num-gpu-blocks-override', '24'],
+    ...['--max-num-seqs', '8', '--max-num-queued-reqs', '16', '--num-gpu-blocks-override', '24'],
     ...['--max-model-len', '1024'],
   ],
   model: 'demo',
