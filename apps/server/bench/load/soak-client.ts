@@ -9,23 +9,38 @@ export interface SoakEnd {
   readonly reason?: string;
   /** Of an error. */
   readonly code?: string;
-  readonly status?: number;
+  /** Of one that finished: what a client that asks again must get again. */
+  readonly answer?: string;
   /** What was wrong with it. */
   readonly detail?: string;
 }
 
 interface Body {
   readonly error?: { readonly code?: string };
-  readonly choices?: readonly { readonly finish_reason?: string | null }[];
+  readonly choices?: readonly Choice[];
+}
+
+interface Choice {
+  readonly finish_reason?: string | null;
+  readonly text?: string;
+  readonly message?: Said;
+  readonly delta?: Said;
+}
+
+interface Said {
+  readonly content?: string | null;
+  readonly reasoning_content?: string | null;
+  readonly tool_calls?: readonly { readonly function?: { readonly arguments?: string } }[];
 }
 
 /** Sends soak requests; sockets are kept and used again, but for those of clients that leave. */
 export class SoakClient {
   readonly #url: string;
-  readonly #key: string;
+  readonly #key: string | undefined;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-  constructor(url: string, key: string) {
+  /** @param key of the operator, if the server wants keys */
+  constructor(url: string, key?: string) {
     this.#url = url;
     this.#key = key;
   }
@@ -65,7 +80,8 @@ export class SoakClient {
   }
 
   #headers(): Record<string, string> {
-    return { authorization: `Bearer ${this.#key}`, 'content-type': 'application/json' };
+    const key = this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` };
+    return { ...key, 'content-type': 'application/json' };
   }
 
   async #call(method: 'GET' | 'POST', path: string, body: object = {}): Promise<string> {
@@ -96,7 +112,7 @@ export class SoakClient {
     incoming.on('error', (error) => settle({ kind: 'wrong', detail: error.message }));
     incoming.on('end', () => {
       const isStream = String(incoming.headers['content-type']).includes('event-stream');
-      settle({ status, ...(isStream ? endOfStream(text) : endOfWhole(status, text)) });
+      settle(isStream ? endOfStream(text) : endOfWhole(status, text));
     });
   }
 }
@@ -104,7 +120,9 @@ export class SoakClient {
 function endOfWhole(status: number, text: string): Omit<SoakEnd, 'id'> {
   const { error, choices } = parse(text);
   const reason = choices?.[0]?.finish_reason;
-  if (status === 200 && reason && !error) return { kind: 'finished', reason };
+  if (status === 200 && reason && !error) {
+    return { kind: 'finished', reason, answer: answerOf(choices ?? []) };
+  }
   if (status >= 400 && error?.code) return { kind: 'failed', code: error.code };
   return { kind: 'wrong', detail: `status ${status}: ${text.slice(0, 200)}` };
 }
@@ -123,12 +141,23 @@ function endOfStream(text: string): Omit<SoakEnd, 'id'> {
   const isDone = bodies.at(-1) === '[DONE]' && dones === 1;
   const [reason] = reasons;
   if (isDone && reasons.length === 1 && reason && errors.length === 0) {
-    return { kind: 'finished', reason };
+    const answer = answerOf(chunks.flatMap(({ choices = [] }) => choices));
+    return { kind: 'finished', reason, answer };
   }
   const code = errors[0]?.error?.code;
   const isFailed =
     dones === 0 && errors.length === 1 && chunks.at(-1)?.error && reasons.length === 0;
   return isFailed && code ? { kind: 'failed', code } : { kind: 'wrong', detail };
+}
+
+/** Thoughts, text and arguments of calls, each joined: the same for a stream and for a whole answer. */
+function answerOf(choices: readonly Choice[]): string {
+  const said = choices.map(({ message, delta }) => message ?? delta);
+  const thought = said.map((one) => one?.reasoning_content ?? '').join('');
+  const calls = said.flatMap((one) => one?.tool_calls ?? []);
+  const text = choices.map(({ text = '' }, n) => text + (said[n]?.content ?? '')).join('');
+  const given = calls.map((call) => call.function?.arguments ?? '').join('');
+  return JSON.stringify([thought, text, given]);
 }
 
 function parse(text: string): Body {

@@ -18,11 +18,8 @@ const words = 'what is the sum of two and three please tell me a short story abo
   ' ',
 );
 
-/** Requests of all kinds, drawn by a seed. */
-export function soakRequests(
-  count: number,
-  { model, seed }: { model: string; seed: number },
-): SoakRequest[] {
+/** Requests of all kinds to a model named `soak`, drawn by a seed. */
+export function soakRequests(count: number, { seed }: { seed: number }): SoakRequest[] {
   const random = seededRandom(seed);
   const below = (limit: number): number => random.integer(0, limit);
   return Array.from({ length: count }, (_, n) => {
@@ -35,16 +32,17 @@ export function soakRequests(
     const isStream = ['stream', 'leave-stream', 'abort'].includes(behaviour);
     const leaves = behaviour.startsWith('leave') || behaviour === 'abort';
     const body = {
-      model,
+      model: 'soak',
       ...(isChat
         ? { messages: [{ role: 'user', content: text.join(' ') }] }
         : { prompt: text.join(' ') }),
-      max_tokens: leaves ? 200 : 1 + below(n % 10 === 0 ? 120 : 32),
+      max_tokens: leaves ? 200 : 1 + below(n % 4 === 0 ? 200 : 32),
       ...(leaves || below(4) === 0 ? { ignore_eos: true } : {}),
       ...(below(3) === 0 ? { temperature: 0.8, seed: n } : { temperature: 0 }),
       ...(below(8) === 0 ? { stop: ['the', '7'] } : {}),
       ...(below(10) === 0 && isChat ? { logprobs: true, top_logprobs: 2 } : {}),
       ...(below(10) === 0 ? { frequency_penalty: 0.5 } : {}),
+      ...(below(15) === 0 ? { structured_outputs: { regex: '[a-z ]{2,12}[.!]' } } : {}),
       stream: isStream,
     };
     return {

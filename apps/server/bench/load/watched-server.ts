@@ -2,21 +2,34 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { altstreamMain } from '../../test/makers/serving.js';
 
+/** What a thread keeps. */
+export interface ThreadHeap {
+  readonly usedBytes: number;
+  /** Outside of the heap, held by objects in it. */
+  readonly externalBytes: number;
+}
+
 /** What a server process used until a moment. */
 export interface ProcessReading {
   readonly atMs: number;
   /** User and system time of all its threads. */
   readonly cpuMs: number;
+  /** In memory, and of that what is in no file: heaps, and what native code allocated. */
   readonly rssBytes: number;
-  readonly heapBytes: number;
+  readonly anonymousBytes: number;
+  /** Of each thread, by the name of its file; none unless garbage was collected. */
+  readonly heaps: Readonly<Record<string, ThreadHeap>>;
   /** Kinds of the handles and requests that keep the main thread alive. */
   readonly handles: readonly string[];
+  /** Open files, sockets and pipes. */
+  readonly descriptors: number;
   /** From one timer of the main thread to the next, since the start or the last reset. */
   readonly loopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
 }
 
 /** How a reading is taken. */
 export interface ReadingOptions {
+  /** In all threads. */
   readonly collectGarbage?: boolean;
   /** Counts the delays of the event loop anew from here on. */
   readonly reset?: boolean;

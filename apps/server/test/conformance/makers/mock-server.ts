@@ -12,13 +12,19 @@ export interface MockServer extends Serving {
   dispose(): void;
 }
 
-/** Starts it with these settings of the mock. */
-export async function startMock(mock: object, ...flags: readonly string[]): Promise<MockServer> {
+/** A folder with the tokenizer of bytes, for `--tokenizer`. */
+export function makeMockFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'altstream-mock-'));
   const { tokenizerJson } = buildByteTokenizer({ vocabSize: 600 });
   writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(tokenizerJson));
   writeFileSync(join(folder, 'chat_template.jinja'), defaultChatTemplate);
   writeFileSync(join(folder, 'generation_config.json'), '{"eos_token_id": 1}');
+  return folder;
+}
+
+/** Starts it with these settings of the mock. */
+export async function startMock(mock: object, ...flags: readonly string[]): Promise<MockServer> {
+  const folder = makeMockFolder();
   const settings = ['--tokenizer', folder, '--mock-engine', JSON.stringify(mock)];
   const serving = await startServing(...settings, ...flags);
   return {
