@@ -14,7 +14,7 @@ import { watchMachine } from './load/machine-load.js';
 import { heapBytes, runSoak, type SoakReport } from './load/soak.js';
 import { saveRows } from './save-rows.js';
 
-const targets = { loopDelayP99Ms: 20, rssBytesPerRequest: 2048, heapBytesPerRequest: 256 };
+const targets = { loopDelayP99Ms: 20, rssBytesPerRequest: 2048, heapBytesPerRequest: 512 };
 const rounds = 10;
 const requests = Number(process.env['SOAK_REQUESTS'] ?? 6000);
 const burst = 50;
@@ -29,7 +29,7 @@ const wanted: Readonly<Record<string, number>> = {
   'failed overloaded': 10,
   'failed internal_error': 5,
 };
-const wantedPreemptions = 20;
+const wantedPreemptions = 10;
 
 requireDemoWeights();
 const machine = watchMachine();
@@ -39,8 +39,8 @@ const report = await runSoak({
     ...['--max-model-len', '768'],
   ],
   limits: [
-    ...['--max-num-seqs', '8', '--max-num-queued-reqs', '24'],
-    ...['--num-gpu-blocks-override', process.env['SOAK_PAGES'] ?? '8'],
+    ...['--max-num-seqs', '8', '--max-num-queued-reqs', '24', '--max-num-queued-tokens', '99999'],
+    ...['--num-gpu-blocks-override', process.env['SOAK_PAGES'] ?? '6'],
   ],
   requests: Math.ceil(requests / rounds) - burst,
   ...{ rounds, burst, atOnce: 12, seed: 7, mostMs: 20 * 60_000 },

@@ -31,13 +31,14 @@ export function soakRequests(count: number, { seed }: { seed: number }): SoakReq
     );
     const isStream = ['stream', 'leave-stream', 'abort'].includes(behaviour);
     const leaves = behaviour.startsWith('leave') || behaviour === 'abort';
+    const isLong = n % 4 === 0;
     const body = {
       model: 'soak',
       ...(isChat
         ? { messages: [{ role: 'user', content: text.join(' ') }] }
         : { prompt: text.join(' ') }),
-      max_tokens: leaves ? 200 : 1 + below(n % 4 === 0 ? 200 : 32),
-      ...(leaves || below(4) === 0 ? { ignore_eos: true } : {}),
+      max_tokens: leaves ? 200 : 1 + below(isLong ? 240 : 32),
+      ...(leaves || isLong || below(4) === 0 ? { ignore_eos: true } : {}),
       ...(below(3) === 0 ? { temperature: 0.8, seed: n } : { temperature: 0 }),
       ...(below(8) === 0 ? { stop: ['the', '7'] } : {}),
       ...(below(10) === 0 && isChat ? { logprobs: true, top_logprobs: 2 } : {}),
