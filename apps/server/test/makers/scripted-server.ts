@@ -160,7 +160,8 @@ export class ScriptedEngine implements EngineLink {
         if (request.isAborted) return;
         generatedTokens += 1;
         this.activity.progress();
-        listener({ type: 'token', id, logprob: -id / 100, top: [] });
+        const top = alternatives(id, request.parameters.logprobs ?? 0);
+        listener({ type: 'token', id, logprob: -id / 100, top });
       }
     } while (reason === 'never' && ids.length > 0 && generatedTokens < most);
     if (error) listener({ type: 'finish', reason: 'error', error, ...facts, generatedTokens });
@@ -177,6 +178,11 @@ export class ScriptedEngine implements EngineLink {
       });
     }
   }
+}
+
+/** The token itself first, then those with the ids behind it. */
+function alternatives(id: number, count: number): { id: number; logprob: number }[] {
+  return Array.from({ length: count }, (_, at) => ({ id: id + at, logprob: -(id + at) / 100 }));
 }
 
 /** Takes every grammar, or refuses it as a test says. */

@@ -6,13 +6,14 @@ import {
   withoutShown,
   withTurns,
 } from '../conversation/conversations.js';
-import { toCurl, toMarkdown } from '../conversation/export.js';
+import { toMarkdown } from '../conversation/export.js';
 import { freshId, keepConversations, readConversations } from '../conversation/kept.js';
-import { openCalls, toMessages } from '../conversation/messages.js';
-import { requestFields, SettingsProblem } from '../conversation/settings.js';
+import { type Opening, openCalls, toMessages } from '../conversation/messages.js';
+import { requestFields, type Settings, SettingsProblem } from '../conversation/settings.js';
 import { type AssistantTurn, emptyAnswer, type Turn } from '../conversation/turn.js';
-import { apiKey } from '../shell/api-key.js';
 import { byId, element } from '../shell/element.js';
+import { copyRequests } from './copy-request.js';
+import { PromptCount } from './prompt-count.js';
 import { resultForm } from './result-form.js';
 import { saveFile } from './save-file.js';
 import { SettingsForm } from './settings-form.js';
@@ -27,6 +28,7 @@ export class Playground {
   readonly #send = byId('send', HTMLButtonElement);
   readonly #chooser = byId('conversation', HTMLSelectElement);
   #conversations: Conversations = readConversations();
+  readonly #count = new PromptCount(() => this.#nextBody());
   #running: AbortController | undefined;
 
   constructor() {
@@ -52,7 +54,12 @@ export class Playground {
     this.#onPress('export-markdown', () =>
       saveFile('conversation.md', toMarkdown(shown(this.#conversations)), 'text/markdown'),
     );
-    this.#onPress('copy-curl', () => this.#copyCurl());
+    copyRequests(
+      () => this.#body(this.#turns),
+      (text) => this.say(text),
+    );
+    this.#question.addEventListener('input', () => this.#count.changed());
+    byId('settings', HTMLFormElement).addEventListener('input', () => this.#count.changed());
     this.#choose(this.#conversations);
   }
 
@@ -73,6 +80,7 @@ export class Playground {
     const content = this.#question.value;
     if (this.#running || content.trim() === '') return;
     if (this.#ask([...this.#turns, { role: 'user', content }])) this.#question.value = '';
+    this.#count.changed();
   }
 
   /** @returns false when the settings cannot be sent */
@@ -117,10 +125,21 @@ export class Playground {
     const settings = this.#settings.values();
     return {
       model: byId('model', HTMLSelectElement).value,
-      messages: toMessages(settings['system'] ?? '', turns),
+      messages: toMessages(openingOf(settings), turns),
       timings_per_token: true,
       ...requestFields(settings),
     };
+  }
+
+  /** What Send would send; nothing while there is no question, or settings that cannot be sent. */
+  #nextBody(): Record<string, unknown> | undefined {
+    const content = this.#question.value;
+    if (content.trim() === '') return undefined;
+    try {
+      return this.#body([...this.#turns, { role: 'user', content }]);
+    } catch {
+      return undefined;
+    }
   }
 
   #choose(conversations: Conversations): void {
@@ -128,6 +147,7 @@ export class Playground {
     this.#conversations = conversations;
     this.#keep(this.#turns);
     this.#show();
+    this.#count.changed();
   }
 
   #keep(turns: readonly Turn[]): void {
@@ -171,24 +191,15 @@ export class Playground {
 
   #exportJson(): void {
     const { title, turns } = shown(this.#conversations);
-    const messages = toMessages(this.#settings.values()['system'] ?? '', turns);
-    const text = JSON.stringify({ title, messages, turns }, null, 2);
+    const messages = toMessages(openingOf(this.#settings.values()), turns);
+    const kept = turns.map((turn) => ({ ...turn, exchange: undefined }));
+    const text = JSON.stringify({ title, messages, turns: kept }, null, 2);
     saveFile('conversation.json', text, 'application/json');
   }
+}
 
-  #copyCurl(): void {
-    try {
-      const url = new URL('../v1/chat/completions', document.baseURI).href;
-      const text = toCurl(url, { ...this.#body(this.#turns), stream: true }, apiKey() !== '');
-      const copied = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error());
-      copied.then(
-        () => this.say('Copied.'),
-        () => saveFile('request.sh', `${text}\n`, 'text/plain'),
-      );
-    } catch (error) {
-      this.say((error as Error).message);
-    }
-  }
+function openingOf(settings: Settings): Opening {
+  return { role: settings['system_role'] || 'system', content: settings['system'] ?? '' };
 }
 
 /** Paints the newest state once a frame, however fast tokens come. */

@@ -2,6 +2,9 @@ import type { AssistantTurn, ToolCall, Turn } from '../conversation/turn.js';
 import { button } from '../shell/button.js';
 import { element } from '../shell/element.js';
 import { secondsText } from '../shell/number-text.js';
+import { tabs } from '../shell/tabs.js';
+import { heatView } from '../tokens/heat-view.js';
+import { requestView, responseView } from './exchange-view.js';
 import { markupView } from './markup-view.js';
 import { numbersText } from './numbers-text.js';
 
@@ -15,7 +18,7 @@ export interface TurnActions {
 export function turnView(turn: Turn, actions: TurnActions): HTMLElement {
   if (turn.role === 'assistant') {
     return frame('Assistant', 'assistant', [
-      ...answerView(turn, false),
+      ...tabbed(turn),
       element(
         'footer',
         {},
@@ -32,6 +35,26 @@ export function turnView(turn: Turn, actions: TurnActions): HTMLElement {
   const name = isTool ? `Result of ${turn.name}` : 'You';
   const article = frame(name, turn.role, [body, footer]);
   return article;
+}
+
+/** An answer, and behind further tabs what is known of how it came; after a reload nothing is. */
+function tabbed(turn: AssistantTurn): HTMLElement[] {
+  const { tokens, exchange } = turn;
+  const answer = answerView(turn, false);
+  if (!tokens && !exchange) return answer;
+  const whole = element('div', {}, ...answer);
+  return [
+    tabs('Views of the answer', [
+      { name: 'Answer', view: () => whole },
+      ...(tokens ? [{ name: 'Tokens', view: () => heatView(tokens) }] : []),
+      ...(exchange
+        ? [
+            { name: 'Request', view: () => requestView(exchange) },
+            { name: 'Response', view: () => responseView(exchange) },
+          ]
+        : []),
+    ]),
+  ];
 }
 
 /** The answer that is coming. Its folds stay as the reader left them. */

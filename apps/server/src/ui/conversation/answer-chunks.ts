@@ -1,3 +1,4 @@
+import type { AnswerToken } from '../tokens/answer-token.js';
 import { type AnswerNumbers, type AssistantTurn, emptyAnswer, type ToolCall } from './turn.js';
 
 interface Delta {
@@ -17,6 +18,7 @@ export interface Chunk {
   readonly choices?: readonly {
     readonly delta?: Delta;
     readonly finish_reason?: string | null;
+    readonly logprobs?: { readonly content?: readonly AnswerToken[] | null } | null;
   }[];
   readonly usage?: {
     readonly prompt_tokens: number;
@@ -31,6 +33,7 @@ export interface Chunk {
 export class AnswerChunks {
   #answer: AssistantTurn = emptyAnswer;
   readonly #startMs: number;
+  readonly #tokens: AnswerToken[] = [];
   #lastMs: number | undefined;
 
   /** @param startMs when the request was sent, on the clock of `add` */
@@ -49,6 +52,7 @@ export class AnswerChunks {
     const [choice] = chunk.choices ?? [];
     if (choice?.delta) this.#addDelta(choice.delta, nowMs - this.#startMs);
     if (choice?.finish_reason) this.#answer = { ...this.#answer, finish: choice.finish_reason };
+    this.#tokens.push(...(choice?.logprobs?.content ?? []));
     this.#addNumbers(numbersOf(chunk));
   }
 
@@ -65,7 +69,11 @@ export class AnswerChunks {
       totalMs: nowMs - this.#startMs,
       ...(measured === undefined ? {} : { tokensPerSecond: measured }),
     });
-    return { ...this.#answer, ...(problem === undefined ? {} : { problem }) };
+    return {
+      ...this.#answer,
+      ...(this.#tokens.length === 0 ? {} : { tokens: this.#tokens }),
+      ...(problem === undefined ? {} : { problem }),
+    };
   }
 
   #addDelta(delta: Delta, sinceMs: number): void {

@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { callApi } from '../shell/api.js';
+import { ApiProblem, callApi } from '../shell/api.js';
 import { AnswerChunks, type Chunk } from './answer-chunks.js';
 import type { AssistantTurn } from './turn.js';
 
@@ -16,28 +16,36 @@ export async function ask(
   { signal, onChange }: AskOptions,
 ): Promise<AssistantTurn> {
   const chunks = new AnswerChunks(performance.now());
+  const request = { ...body, stream: true, stream_options: { include_usage: true } };
+  const frames: string[] = [];
+  let [status, id]: [number, string | null] = [0, null];
+  const end = (problem?: string): AssistantTurn => ({
+    ...chunks.end(performance.now(), problem),
+    exchange: { request, status, id, frames },
+  });
   try {
-    const streamed = { ...body, stream: true, stream_options: { include_usage: true } };
-    const answer = await callApi('v1/chat/completions', { body: streamed, signal });
+    const answer = await callApi('v1/chat/completions', { body: request, signal });
+    status = answer.status;
+    id = answer.headers.get('x-request-id');
     await readFrames(answer, (data) => {
+      frames.push(data);
+      if (data === '[DONE]') return;
       chunks.add(JSON.parse(data) as Chunk, performance.now());
       onChange(chunks.answer);
     });
-    const isCut = chunks.answer.finish === null;
-    return chunks.end(performance.now(), isCut ? 'the answer was cut off' : undefined);
+    return end(chunks.answer.finish === null ? 'the answer was cut off' : undefined);
   } catch (error) {
-    const problem = signal.aborted ? 'stopped' : (error as Error).message;
-    return chunks.end(performance.now(), problem);
+    if (error instanceof ApiProblem) {
+      status = error.status;
+      frames.push(error.body);
+    }
+    return end(signal.aborted ? 'stopped' : (error as Error).message);
   }
 }
 
 async function readFrames(answer: Response, onData: (data: string) => void): Promise<void> {
   if (!answer.body) return;
-  const parser = createParser({
-    onEvent: ({ data }) => {
-      if (data !== '[DONE]') onData(data);
-    },
-  });
+  const parser = createParser({ onEvent: ({ data }) => onData(data) });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {
     const { done, value } = await reader.read();

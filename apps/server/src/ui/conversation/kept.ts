@@ -37,9 +37,14 @@ export function keepSettings(settings: Settings): boolean {
   return keep(names.settings, settings);
 }
 
+/** Log-probabilities and frames are many times the answer; a few would fill what a browser keeps. */
+function withoutBulk(name: string, value: unknown): unknown {
+  return name === 'tokens' || name === 'exchange' ? undefined : value;
+}
+
 function keep(name: string, value: unknown): boolean {
   try {
-    localStorage.setItem(name, JSON.stringify(value));
+    localStorage.setItem(name, JSON.stringify(value, withoutBulk));
     return true;
   } catch {
     return false;

@@ -10,25 +10,27 @@ const result: Turn = { role: 'tool', callId: 'call_1', name: 'get', content: '7'
 
 describe('toMessages', () => {
   it('sends a tool round as the API takes it', () => {
-    expect(toMessages('Be kind.', [user, calling, result])).toEqual([
-      { role: 'system', content: 'Be kind.' },
-      user,
-      {
-        role: 'assistant',
-        content: null,
-        reasoning_content: 'hm',
-        tool_calls: [
-          { id: 'call_1', type: 'function', function: { name: 'get', arguments: '{}' } },
-        ],
-      },
-      { role: 'tool', tool_call_id: 'call_1', content: '7' },
-    ]);
+    expect(toMessages({ role: 'developer', content: 'Be kind.' }, [user, calling, result])).toEqual(
+      [
+        { role: 'developer', content: 'Be kind.' },
+        user,
+        {
+          role: 'assistant',
+          content: null,
+          reasoning_content: 'hm',
+          tool_calls: [
+            { id: 'call_1', type: 'function', function: { name: 'get', arguments: '{}' } },
+          ],
+        },
+        { role: 'tool', tool_call_id: 'call_1', content: '7' },
+      ],
+    );
   });
 
   it('leaves out an empty system text, answers that failed, and calls that were cut off', () => {
     const failed = answer({ problem: 'the queue is full' });
     const cut = answer({ content: 'So', calls: [{ ...call, arguments: '{"a' }], finish: 'length' });
-    expect(toMessages(' ', [user, failed, cut])).toEqual([
+    expect(toMessages({ role: 'system', content: ' ' }, [user, failed, cut])).toEqual([
       user,
       { role: 'assistant', content: 'So' },
     ]);

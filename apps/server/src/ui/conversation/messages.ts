@@ -3,9 +3,16 @@ import type { AssistantTurn, ToolCall, Turn } from './turn.js';
 /** A message of OpenAI's API. */
 export type Message = Readonly<Record<string, unknown>>;
 
+/** What is said before the first turn. */
+export interface Opening {
+  /** `system`, `developer`, or M3's `root`. */
+  readonly role: string;
+  readonly content: string;
+}
+
 /** Turns as the API takes them. Answers that say nothing, as after an error, are left out. */
-export function toMessages(system: string, turns: readonly Turn[]): readonly Message[] {
-  const opening = system.trim() === '' ? [] : [{ role: 'system', content: system }];
+export function toMessages(before: Opening, turns: readonly Turn[]): readonly Message[] {
+  const opening = before.content.trim() === '' ? [] : [{ ...before }];
   return [...opening, ...turns.flatMap(toMessage)];
 }
 

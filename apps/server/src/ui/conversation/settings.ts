@@ -18,6 +18,7 @@ export const numberFields: readonly NumberField[] = [
   { name: 'frequency_penalty', label: 'Frequency penalty', min: -2, max: 2, step: 'any' },
   { name: 'presence_penalty', label: 'Presence penalty', min: -2, max: 2, step: 'any' },
   { name: 'repetition_penalty', label: 'Repetition penalty', min: 0, max: 2, step: 'any' },
+  { name: 'top_logprobs', label: 'Alternatives of each token', min: 0, max: 20, step: 1 },
 ];
 
 /** The form's fields as they were typed, by name; kept in the browser. */
@@ -45,14 +46,26 @@ export function requestFields(settings: Settings): Record<string, unknown> {
   if (stops.length > 0) fields['stop'] = stops;
   const thinking = settings['thinking'] ?? '';
   if (thinking !== '') fields['chat_template_kwargs'] = { thinking_mode: thinking };
+  if ('top_logprobs' in fields) fields['logprobs'] = true;
+  const schema = jsonOf(settings, 'schema', 'JSON schema');
+  if (schema !== undefined) fields['response_format'] = formatOf(schema);
   const tools = jsonOf(settings, 'tools', 'Tools');
   if (tools !== undefined) fields['tools'] = arrayOf(tools);
   const further = jsonOf(settings, 'further', 'Further fields');
   if (further === undefined) return fields;
-  if (typeof further !== 'object' || further === null || Array.isArray(further)) {
-    throw new SettingsProblem('further', 'Further fields: expected a JSON object');
+  if (isObject(further)) return { ...fields, ...further };
+  throw new SettingsProblem('further', 'Further fields: expected a JSON object');
+}
+
+function formatOf(schema: unknown): Record<string, unknown> {
+  if (!isObject(schema)) {
+    throw new SettingsProblem('schema', 'JSON schema: expected a JSON object');
   }
-  return { ...fields, ...further };
+  return { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function numberOf({ name, label, min, max, step }: NumberField, text: string): number {

@@ -1,3 +1,5 @@
+import type { AnswerToken } from '../tokens/answer-token.js';
+
 /** A call that the model made. */
 export interface ToolCall {
   readonly id: string;
@@ -19,6 +21,17 @@ export interface AnswerNumbers {
   readonly totalMs?: number;
   /** After the first token; the server's own measurement where it gives one. */
   readonly tokensPerSecond?: number;
+}
+
+/** What went over the wire for an answer. */
+export interface Exchange {
+  readonly request: Readonly<Record<string, unknown>>;
+  /** HTTP status; 0 without an answer. */
+  readonly status: number;
+  /** The id that the server knows the request by. */
+  readonly id: string | null;
+  /** Data of each event as it came, or the body of an error. */
+  readonly frames: readonly string[];
 }
 
 /** What the user said. */
@@ -46,6 +59,10 @@ export interface AssistantTurn {
   /** Why it ended early. */
   readonly problem?: string;
   readonly numbers: AnswerNumbers;
+  /** Its tokens, when their probabilities were asked for; gone after a reload. */
+  readonly tokens?: readonly AnswerToken[];
+  /** Gone after a reload. */
+  readonly exchange?: Exchange;
 }
 
 /** One turn of a conversation. */

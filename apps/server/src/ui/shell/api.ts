@@ -5,11 +5,14 @@ import { problemText } from './problem-text.js';
 export class ApiProblem extends Error {
   /** HTTP status; 0 when the server did not answer. */
   readonly status: number;
+  /** The answer's body as it came. */
+  readonly body: string;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, body = '') {
     super(message);
     this.name = 'ApiProblem';
     this.status = status;
+    this.body = body;
   }
 }
 
@@ -43,5 +46,6 @@ export async function callApi(path: string, { body, signal }: ApiCall = {}): Pro
     throw new ApiProblem(0, 'the server does not answer; is it still running?');
   });
   if (answer.ok) return answer;
-  throw new ApiProblem(answer.status, problemText(answer.status, await answer.text()));
+  const text = await answer.text();
+  throw new ApiProblem(answer.status, problemText(answer.status, text), text);
 }
