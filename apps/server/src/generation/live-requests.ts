@@ -1,8 +1,34 @@
 import { ApiError } from '../errors/index.js';
 
+/** How far a request is. */
+export interface RequestProgress {
+  /** `preparing`: its prompt becomes tokens; `waiting` for a place; `prefill`; `decode`. */
+  readonly state: 'preparing' | 'waiting' | 'prefill' | 'decode';
+  /** Milliseconds since it was accepted. */
+  readonly ageMs: number;
+  /** Of all its prompts; undefined until they are tokens. */
+  readonly promptTokens: number | undefined;
+  /** Of all its choices. */
+  readonly generatedTokens: number;
+  /** Choices of each prompt. */
+  readonly n: number | undefined;
+}
+
+/** What an operator is told of a request: nothing of its contents. */
+export interface RequestLook extends Omit<RequestProgress, 'state'> {
+  readonly id: string;
+  /** The route that it came to. */
+  readonly path: string;
+  /** `ending`: nothing more is generated; its client still has to be told, or to read. */
+  readonly state: RequestProgress['state'] | 'ending';
+  /** Whose turn it takes; empty without keys. */
+  readonly tenant: string;
+}
+
 /** A request that can be ended before its answer is complete. */
 export interface Stoppable {
   readonly id: string;
+  look(): RequestLook;
   /** Ends it with this answer; nothing happens if it is over. */
   stop(error: ApiError): void;
 }

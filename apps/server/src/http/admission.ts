@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { ApiError, clientClosedRequest } from '../errors/index.js';
 import { type ChoiceRequest, generate } from '../generation/generate.js';
+import type { RequestLook, Stoppable } from '../generation/live-requests.js';
 import type { ChoiceSteps } from '../generation/step-stream.js';
 import type { RequestWatch } from '../metrics/request-metrics.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
@@ -18,7 +19,7 @@ declare module 'fastify' {
 }
 
 /** A request that may run: it is counted while it does, and has one log line at its end. */
-export class Ticket {
+export class Ticket implements Stoppable {
   readonly context: ServerContext;
   readonly id: string;
   readonly client: ClientWatch;
@@ -26,6 +27,10 @@ export class Ticket {
   readonly signal: AbortSignal;
   readonly #watch: RequestWatch;
   readonly #tenant: string;
+  readonly #path: string;
+  /** The tenant, told apart further by the operator's header. */
+  #turn: string;
+  #isOver = false;
   readonly #stopped = new AbortController();
   #answer: ApiError | undefined;
 
@@ -34,6 +39,8 @@ export class Ticket {
     this.context = context;
     this.id = id;
     this.#tenant = reply.request.tenant;
+    this.#turn = this.#tenant;
+    this.#path = reply.request.routeOptions.url ?? 'unknown';
     context.active.add(this);
     reply.request.hasTicket = true;
     this.client = new ClientWatch(reply);
@@ -54,6 +61,14 @@ export class Ticket {
     this.#stopped.abort();
   }
 
+  /** What the operator is told of it. */
+  look(): RequestLook {
+    const { state, ...more } = this.#watch.progress();
+    const isEnding = this.#isOver || this.signal.aborted;
+    const head = { id: this.id, path: this.#path, tenant: this.#turn };
+    return { ...head, state: isEnding ? 'ending' : state, ...more };
+  }
+
   /** Its client does not read, and is given up. */
   slow(): void {
     this.#watch.slow();
@@ -69,6 +84,7 @@ export class Ticket {
       if (!this.client.signal.aborted) this.#watch.fail(toApiError(error).code);
       throw error;
     } finally {
+      this.#isOver = true;
       const { logger, settings, budget } = this.context;
       const summary = this.#watch.end();
       budget.charge(this.#tenant, summary.promptTokens + summary.generatedTokens);
@@ -94,6 +110,7 @@ export class Ticket {
     choicesPerPrompt: number,
   ): Promise<ChoiceSteps> {
     const firsts = choices.filter((_, index) => index % choicesPerPrompt === 0);
+    this.#turn = choices[0]?.parameters.tenant ?? this.#turn;
     this.#watch.prepared({
       n: choicesPerPrompt,
       promptTokens: firsts.map(({ prompt }) => prompt.length),

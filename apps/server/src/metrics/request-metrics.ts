@@ -1,4 +1,5 @@
 import type { ChoiceFinish, ChoiceStep } from '../generation/choice.js';
+import type { RequestProgress } from '../generation/live-requests.js';
 import { RequestClock, type RequestTiming } from '../generation/request-clock.js';
 import { choiceBuckets, latencyBuckets, tokenBuckets } from './buckets.js';
 import type { Distribution, MetricMaker } from './metric-maker.js';
@@ -40,6 +41,8 @@ export interface RequestWatch {
   fail(code: string): void;
   /** What was measured so far. */
   timing(): RequestTiming;
+  /** How far it is. */
+  progress(): RequestProgress;
   end(): RequestSummary;
 }
 
@@ -166,6 +169,7 @@ export class RequestMetrics {
     const totals = { promptTokens: 0, generatedTokens: 0 };
     const most = new Map<number, number>();
     let wish: RequestWish | undefined;
+    let cameTokens = 0;
     let outcome = 'abort';
     let code: string | undefined;
     let left: AbortCause = 'client';
@@ -189,6 +193,7 @@ export class RequestMetrics {
         const { index, tokens, finish } = step;
         if (step.hasStarted) clock.started();
         this.rate.add(tokens.length);
+        cameTokens += tokens.length;
         if (tokens.length > 0) {
           this.#observeToken(clock.token(index));
           this.promptRate.add(waiting);
@@ -210,6 +215,7 @@ export class RequestMetrics {
         code = given;
       },
       timing: () => clock.timing(),
+      progress: () => progressOf(clock.timing(), wish, cameTokens),
       end: () => {
         if (!wish) this.#prepare(-1);
         leaveQueue();
@@ -276,4 +282,19 @@ export class RequestMetrics {
     observe(decode, timing.decodeMs);
     observe(perToken, timing.meanItlMs);
   }
+}
+
+function progressOf(
+  { queueMs, ttftMs, totalMs }: RequestTiming,
+  wish: RequestWish | undefined,
+  generatedTokens: number,
+): RequestProgress {
+  const begun = queueMs === null ? 'waiting' : 'prefill';
+  return {
+    state: wish === undefined ? 'preparing' : ttftMs === null ? begun : 'decode',
+    ageMs: totalMs,
+    promptTokens: wish?.promptTokens.reduce((sum, tokens) => sum + tokens, 0),
+    generatedTokens,
+    n: wish?.n,
+  };
 }

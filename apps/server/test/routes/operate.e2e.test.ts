@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,6 +57,44 @@ describe('routes of the operator', () => {
         'insufficient_permissions',
       ]);
     }
+  });
+
+  it('list the requests under way, and nothing that they say', async () => {
+    const list = async (key: string) => {
+      const headers = { authorization: `Bearer ${key}` };
+      const answer = await fetch(`${server.url}/admin/requests`, { headers });
+      return { status: answer.status, text: await answer.text() };
+    };
+    expect((await list('one')).status).toBe(403);
+    expect(await list('root')).toEqual({ status: 200, text: '{"requests":[]}' });
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const run = server.text.run.bind(server.text);
+    server.text.run = async (job) => held.then(() => run(job));
+    server.engine.scripts = [{ text: 'on and on ', reason: 'never' }];
+    const canary = { prompt: 'canary', n: 2, request_id: 'mine' };
+    const user = { authorization: 'Bearer one' };
+    const asked = ask(canary, user);
+    await until(() => server.context.active.size === 1);
+    const [first] = JSON.parse((await list('root')).text).requests;
+    expect(first).toMatchObject({ state: 'preparing', prompt_tokens: null, generated_tokens: 0 });
+    release();
+    await until(() => (server.context.active.get('mine')?.look().generatedTokens ?? 0) > 9);
+    const { text } = await list('root');
+    const [{ age_seconds, generated_tokens, ...more }] = JSON.parse(text).requests;
+    const [endpoint, prompt_tokens] = ['/v1/completions', server.engine.received[0]?.prompt.length];
+    const tenant = createHash('sha256').update('one').digest('hex').slice(0, 16);
+    expect(more).toEqual({
+      ...{ request_id: 'mine', endpoint, state: 'decode', tenant, n: 2, prompt_tokens },
+    });
+    expect(generated_tokens).toBeGreaterThan(9);
+    expect(age_seconds).toBeGreaterThan(first.age_seconds);
+    expect(text).not.toMatch(/canary|on and on/);
+    await post('/abort_request', { rid: 'mine' });
+    await asked;
+    await until(() => server.context.active.size === 0);
   });
 
   it.each([true, false])('end a request by its id (stream: %s)', async (stream) => {

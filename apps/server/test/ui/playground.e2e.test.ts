@@ -131,12 +131,12 @@ describe.skipIf(noBrowser !== '')(`the playground in Chromium${noBrowser}`, () =
 
   it('says what went wrong and keeps the question', async () => {
     server.engine.scripts = [
-      { text: '', refusal: { name: 'E', code: 'ENGINE_QUEUE_FULL', message: 'full', facts: {} } },
+      { text: '', refusal: { name: 'E', code: 'ENGINE_CAPACITY', message: 'full', facts: {} } },
     ];
     await page.getByLabel('Question', { exact: true }).fill('Hi');
     await page.keyboard.press('Enter');
     await answer()
-      .getByText(/\(50\d\)/)
+      .getByText(/full.* \(503\)/)
       .waitFor();
     expect(await page.getByRole('article', { name: 'You' }).textContent()).toContain('Hi');
   });

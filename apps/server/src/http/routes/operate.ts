@@ -1,13 +1,17 @@
 import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../errors/index.js';
+import type { RequestLook } from '../../generation/live-requests.js';
 import { parseAbortRequest, parseProfileRequest } from '../../openai/admin-requests.js';
 import type { ServerContext } from '../../server-context.js';
 import { profileFile } from '../profile-file.js';
 
 const admin = { config: { access: 'admin' } } as const;
 
-/** Routes of the operator: ending requests, emptying the prefix cache, profiles. */
+/** Routes of the operator: seeing and ending requests, emptying the prefix cache, profiles. */
 export function operate(app: FastifyInstance, context: ServerContext): void {
+  app.get('/admin/requests', admin, async () => ({
+    requests: context.active.list().map((request) => shown(request.look())),
+  }));
   app.post('/abort_request', admin, async ({ body }) => {
     const { id } = parseAbortRequest(body);
     const ended = id === undefined ? context.active.list() : [liveOf(id, context)];
@@ -24,6 +28,20 @@ export function operate(app: FastifyInstance, context: ServerContext): void {
     return { file };
   });
   app.post('/stop_profile', admin, async () => context.engine.stopProfile());
+}
+
+/** A request in the words of the API; none of them is of its prompt or answer. */
+function shown(look: RequestLook): Record<string, unknown> {
+  return {
+    request_id: look.id,
+    endpoint: look.path,
+    state: look.state,
+    age_seconds: look.ageMs / 1000,
+    tenant: look.tenant,
+    n: look.n ?? null,
+    prompt_tokens: look.promptTokens ?? null,
+    generated_tokens: look.generatedTokens,
+  };
 }
 
 function liveOf(id: string, { active }: ServerContext) {

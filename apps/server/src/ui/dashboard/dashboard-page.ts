@@ -5,6 +5,7 @@ import { untilReady } from '../shell/readiness.js';
 import { Dashboard } from './dashboard.js';
 import { loadOf } from './load.js';
 import { parseMetrics } from './metrics-text.js';
+import { RequestTable } from './request-table.js';
 import { Timeline } from './timeline.js';
 
 const periodMs = 1000;
@@ -12,6 +13,7 @@ const periodMs = 1000;
 /** Entry of the dashboard's page. */
 async function start(): Promise<void> {
   const dashboard = new Dashboard();
+  const requests = new RequestTable();
   new Timeline();
   let isPaused = false;
   const pause = byId('pause', HTMLButtonElement);
@@ -19,22 +21,25 @@ async function start(): Promise<void> {
     isPaused = !isPaused;
     pause.setAttribute('aria-pressed', String(isPaused));
   });
-  followApiKeyField(() => void showInfo());
-  await untilReady();
-  void showInfo();
+  followApiKeyField(() => {
+    requests.keyChanged();
+    void showInfo();
+  });
+  void untilReady().then(showInfo);
   for (;;) {
     // A page that nobody sees asks for nothing.
-    if (!isPaused && !document.hidden) await look(dashboard);
+    if (!isPaused && !document.hidden) await look(dashboard, requests);
     await new Promise((resolve) => setTimeout(resolve, periodMs));
   }
 }
 
-async function look(dashboard: Dashboard): Promise<void> {
+async function look(dashboard: Dashboard, requests: RequestTable): Promise<void> {
   const status = byId('status', HTMLElement);
   try {
     const text = await (await callApi('metrics')).text();
     dashboard.show({ atMs: performance.now(), samples: parseMetrics(text) });
     dashboard.showLoad(await loadOf());
+    await requests.look();
     status.textContent = '';
   } catch (error) {
     status.textContent = `No numbers: ${(error as Error).message}`;

@@ -18,6 +18,10 @@ interface Panel {
 /** The numbers of the page. */
 export class Dashboard {
   readonly #panels = makePanels();
+  readonly #experts = two('Busiest expert by mean', numberText, [
+    ['all layers', (now) => now.experts.get('mean')],
+    ['worst layer', (now) => now.experts.get('worst')],
+  ]);
   #looks: readonly Look[] = [];
   #history: readonly Readings[] = [];
 
@@ -36,6 +40,14 @@ export class Dashboard {
     byId('pages', HTMLElement).replaceChildren(
       countTable('KV pages by state', readings.pages, false),
     );
+    byId('refusals', HTMLElement).replaceChildren(
+      countTable('Requests without a place', readings.rejections, false),
+      countTable('Requests that ended early', readings.aborts, false),
+    );
+    byId('start', HTMLElement).replaceChildren(
+      factTable('Seconds of each phase', Object.fromEntries(readings.start)),
+    );
+    this.#showExperts(readings);
     const share = graphShare(readings.replays);
     byId('graph-share', HTMLElement).textContent =
       share === undefined
@@ -44,6 +56,13 @@ export class Dashboard {
     byId('graphs', HTMLElement).replaceChildren(
       countTable('Decode steps by graph', namedGraphs(readings), true),
     );
+  }
+
+  /** The chart is there from when the server first measures it. */
+  #showExperts({ experts }: Readings): void {
+    if (experts.size === 0 || this.#panels.includes(this.#experts)) return;
+    this.#panels.push(this.#experts);
+    byId('charts', HTMLElement).append(this.#experts.chart.view);
   }
 
   showLoad(load: Load): void {
@@ -66,46 +85,36 @@ function namedGraphs({ replays }: Readings): ReadonlyMap<string, number> {
   );
 }
 
-function makePanels(): readonly Panel[] {
-  const one = (title: string, text: typeof numberText, read: Panel['lines'][number]): Panel => ({
-    chart: new LineChart({ title, text, series: [{ name: 'now', color: 0 }] }),
-    lines: [read],
-  });
-  const two = (
-    title: string,
-    text: typeof numberText,
-    lines: readonly [string, Panel['lines'][number], string, Panel['lines'][number]],
-  ): Panel => ({
-    chart: new LineChart({
-      title,
-      text,
-      series: [
-        { name: lines[0], color: 0 },
-        { name: lines[2], color: 1 },
-      ],
-    }),
-    lines: [lines[1], lines[3]],
-  });
+type Line = readonly [name: string, read: Panel['lines'][number]];
+
+function two(title: string, text: typeof numberText, lines: readonly [Line, Line]): Panel {
+  const series = lines.map(([name], at) => ({ name, color: at === 0 ? 0 : 1 }) as const);
+  return { chart: new LineChart({ title, text, series }), lines: lines.map(([, read]) => read) };
+}
+
+function one(title: string, text: typeof numberText, read: Line[1]): Panel {
+  const series = [{ name: 'now', color: 0 }] as const;
+  return { chart: new LineChart({ title, text, series }), lines: [read] };
+}
+
+function makePanels(): Panel[] {
   return [
     two('Tokens a second', numberText, [
-      'generated',
-      (now) => now.generatedPerSecond,
-      'prompt',
-      (now) => now.promptPerSecond,
+      ['generated', (now) => now.generatedPerSecond],
+      ['prompt', (now) => now.promptPerSecond],
     ]),
     two('Time to first token', secondsText, [
-      'half',
-      (now) => now.ttft.p50,
-      '95 %',
-      (now) => now.ttft.p95,
+      ['half', (now) => now.ttft.p50],
+      ['99 %', (now) => now.ttft.p99],
     ]),
     two('Between tokens', secondsText, [
-      'half',
-      (now) => now.itl.p50,
-      '95 %',
-      (now) => now.itl.p95,
+      ['half', (now) => now.itl.p50],
+      ['99 %', (now) => now.itl.p99],
     ]),
-    two('Requests', numberText, ['running', (now) => now.running, 'waiting', (now) => now.waiting]),
+    two('Requests', numberText, [
+      ['running', (now) => now.running],
+      ['waiting', (now) => now.waiting],
+    ]),
     one('KV cache in use', shareText, (now) => now.cacheShare),
     one('Prefix cache hits', shareText, (now) => now.hitShare),
   ];

@@ -15,6 +15,7 @@ export async function loadOf(): Promise<Load> {
     const body = (await (await callApi('v1/loads')).json()) as { loads?: unknown };
     return { facts: body.loads ?? body };
   } catch (error) {
+    if (error instanceof ApiProblem && error.status === 503) return { missing: error.message };
     if (!(error instanceof ApiProblem) || error.status !== 404) throw error;
     isMissing = true;
     return missing;

@@ -65,7 +65,7 @@ describe('readingsOf', () => {
   it('takes rates from the last two looks', () => {
     const readings = readingsOf([look(0, at(0)), look(1000, at(50)), look(3000, at(150, 2))]);
     expect(readings).toMatchObject({ generatedPerSecond: 50, running: 2 });
-    expect(readings.ttft).toEqual({ p50: 0.5, p95: 0.95 });
+    expect(readings.ttft).toEqual({ p50: 0.5, p99: 0.99 });
     expect(readings.waiting).toBeUndefined();
     expect(readings.promptPerSecond).toBeUndefined();
   });
@@ -74,6 +74,22 @@ describe('readingsOf', () => {
     const readings = readingsOf([look(0, at(900, 7)), look(1000, at(30, 2))]);
     expect(readings.generatedPerSecond).toBe(30);
     expect(readings.ttft.p50).toBe(0.5);
+  });
+
+  it('takes what the server counts by its labels, and nothing that it does not', async () => {
+    const metrics = new ServerMetrics('m3');
+    metrics.requests.reject('queue_full');
+    metrics.requests.abort('operator');
+    metrics.start.enter('weights');
+    const experts = 'altstream_expert_tokens_max_over_mean';
+    const text = `${experts}{layers="mean"} 1.5\n${experts}{layers="worst"} 4\n`;
+    const readings = readingsOf([look(0, text + (await metrics.exposition()))]);
+    expect(readings.rejections.get('queue_full')).toBe(1);
+    expect(readings.rejections.get('timeout')).toBe(0);
+    expect(readings.aborts.get('operator')).toBe(1);
+    expect(Object.fromEntries(readings.experts)).toEqual({ mean: 1.5, worst: 4 });
+    const without = readingsOf([look(0, 'a 1')]);
+    expect([without.experts.size, without.rejections.size, without.start.size]).toEqual([0, 0, 0]);
   });
 
   it('tells steps with a graph from steps without', () => {

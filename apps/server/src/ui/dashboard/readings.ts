@@ -10,7 +10,7 @@ export interface Look {
 /** Two quantiles in seconds. */
 export interface Spread {
   readonly p50: number | undefined;
-  readonly p95: number | undefined;
+  readonly p99: number | undefined;
 }
 
 /** What the dashboard shows; undefined where the server does not measure it, or nothing happened. */
@@ -26,6 +26,14 @@ export interface Readings {
   readonly itl: Spread;
   /** Pages by state. */
   readonly pages: ReadonlyMap<string, number>;
+  /** Tokens of the busiest expert by those of the mean one: of all layers, and of the worst. */
+  readonly experts: ReadonlyMap<string, number>;
+  /** Requests without a place by reason. */
+  readonly rejections: ReadonlyMap<string, number>;
+  /** Requests that ended early by cause. */
+  readonly aborts: ReadonlyMap<string, number>;
+  /** Seconds of each phase of the start. */
+  readonly start: ReadonlyMap<string, number>;
   /** Steps by decode graph, in rows; `eager` is without one. */
   readonly replays: ReadonlyMap<string, number>;
 }
@@ -53,6 +61,10 @@ export function readingsOf(looks: readonly Look[]): Readings {
     ttft: spread('vllm:time_to_first_token_seconds'),
     itl: spread('vllm:inter_token_latency_seconds'),
     pages: byLabel(now.samples, 'altstream_kv_pages', 'state'),
+    experts: byLabel(now.samples, 'altstream_expert_tokens_max_over_mean', 'layers'),
+    rejections: byLabel(now.samples, 'vllm:admission_rejections_total', 'reason'),
+    aborts: byLabel(now.samples, 'altstream_aborts_total', 'cause'),
+    start: byLabel(now.samples, 'altstream_startup_seconds', 'phase'),
     replays: byLabel(now.samples, 'altstream_cuda_graph_replays_total', 'bucket'),
   };
 }
@@ -68,7 +80,7 @@ function spreadOf(oldest: Look, now: Look, name: string): Spread {
   // A counter that went back belongs to a server that was started anew.
   const known = bucketsOf(oldest.samples, name);
   const before = isRestarted(known, buckets) ? new Map<number, number>() : known;
-  return { p50: quantile(before, buckets, 0.5), p95: quantile(before, buckets, 0.95) };
+  return { p50: quantile(before, buckets, 0.5), p99: quantile(before, buckets, 0.99) };
 }
 
 function isRestarted(before: Buckets, now: Buckets): boolean {

@@ -21,7 +21,7 @@ export function countTable(
       ...(withShares ? shares : []),
     );
   });
-  return element('table', { 'aria-label': title }, element('tbody', {}, ...rows));
+  return element('table', {}, element('caption', {}, title), element('tbody', {}, ...rows));
 }
 
 /** A table of facts; nested ones are written as `outer.inner`. */

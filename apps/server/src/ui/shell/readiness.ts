@@ -1,4 +1,4 @@
-import { byId } from './element.js';
+import { byId, element } from './element.js';
 
 const pauseMs = 1000;
 
@@ -9,26 +9,39 @@ const pauseMs = 1000;
 export async function untilReady(): Promise<void> {
   const banner = byId('banner', HTMLElement);
   for (;;) {
-    const text = await stateText();
-    banner.textContent = text ?? '';
-    banner.hidden = text === undefined;
-    if (text === undefined) return;
+    const state = await askState();
+    banner.replaceChildren(...(state ? stateView(state) : []));
+    banner.hidden = state === undefined;
+    if (!state) return;
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
-async function stateText(): Promise<string | undefined> {
+/** Why the server cannot answer; `share` of 0 … 1 is done if it will. */
+interface NotReady {
+  readonly text: string;
+  readonly share?: number;
+}
+
+function stateView({ text, share }: NotReady): (Node | string)[] {
+  if (share === undefined) return [text];
+  return [`${text} `, element('progress', { value: share, max: 1, 'aria-label': text })];
+}
+
+async function askState(): Promise<NotReady | undefined> {
   try {
     const answer = await fetch(new URL('../health', document.baseURI), { cache: 'no-store' });
-    return answer.ok ? undefined : loadingText(await answer.json());
+    return answer.ok ? undefined : notReady(await answer.json());
   } catch {
-    return 'The server does not answer.';
+    return { text: 'The server does not answer.' };
   }
 }
 
-function loadingText(health: { status?: string; phase?: string; progress?: number }): string {
+function notReady(health: { status?: string; phase?: string; progress?: number }): NotReady {
   const { status, phase, progress = 0 } = health;
-  if (status === 'loading') return `Loading: ${phase}, ${Math.round(progress * 100)} %`;
-  if (status === 'draining') return 'The server is shutting down.';
-  return 'The engine has died; the server must be started again.';
+  if (status === 'loading') {
+    return { text: `Loading: ${phase}, ${Math.round(progress * 100)} %`, share: progress };
+  }
+  if (status === 'draining') return { text: 'The server is shutting down.' };
+  return { text: 'The engine has died; the server must be started again.' };
 }
