@@ -3,9 +3,11 @@ import type { Logger } from 'pino';
 import type { RequestLimits } from './config/flags/request-ceilings.js';
 import type { LiveRequests } from './generation/live-requests.js';
 import type { GenerationDefaults } from './generation/sampling.js';
+import type { Access } from './http/access/gate.js';
 import type { TokenBudget } from './http/access/token-budget.js';
 import type { CacheIsolation } from './http/cache-salt.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
+import type { ReasoningField } from './openai/chat-response.js';
 import type { EngineLink } from './worker/engine-link.js';
 import type { GrammarLink } from './worker/grammar/grammar-client.js';
 import type { EngineInfo } from './worker/messages.js';
@@ -43,6 +45,8 @@ export interface HttpSettings {
   readonly overloadStatus: 429 | 503;
   /** Where profiles are written; undefined = there are none. */
   readonly profileDirectory: string | undefined;
+  /** Path of a proxy before every route; requests come with it or without. Empty = none. */
+  readonly rootPath: string;
   /** True if other machines can reach the server. */
   readonly isExposed: boolean;
   readonly prefixCacheIsolation: CacheIsolation;
@@ -53,12 +57,28 @@ export interface HttpSettings {
   /** Merged under each request's own `chat_template_kwargs`. */
   readonly defaultTemplateKwargs: Readonly<Record<string, unknown>>;
   readonly logRequests: boolean;
+  /** Prompts and answers are written to the log. */
+  readonly logContent: boolean;
   /** The web pages are at `/ui`. */
   readonly servesUi: boolean;
+  /** The API is described at `/docs` and `/openapi.json`. */
+  readonly servesDocs: boolean;
+  /** Who may read `/metrics`. */
+  readonly metricsAccess: Access;
   /** Answers carry vLLM's `metrics` and llama-server's `timings`. */
   readonly measureRequests: boolean;
   /** More new tokens than fit are refused, not clamped. */
   readonly strictMaxTokens: boolean;
+  /** New tokens of a chat that names no most; undefined = what fits. */
+  readonly defaultMaxTokens: number | undefined;
+  /** Fields that thoughts have in answers of chats. */
+  readonly reasoningFields: readonly ReasoningField[];
+  /** A request without a model means the first name. */
+  readonly allowMissingModel: boolean;
+  /** Every stream ends with usage. */
+  readonly forceUsage: boolean;
+  /** Answers name the fields of their request that were ignored. */
+  readonly debugHeaders: boolean;
 }
 
 /** What routes work with; filled in once when the server starts. */

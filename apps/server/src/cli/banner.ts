@@ -6,6 +6,13 @@ export interface BannerFacts {
   readonly modelName: string;
 }
 
+/** Who may use the server, and what is kept of it. */
+export interface BannerAccess {
+  readonly isOpen: boolean;
+  readonly servesUi: boolean;
+  readonly logsContent: boolean;
+}
+
 /** Lengths whose number of sequences is told, besides the longest. */
 const lengths = [4096, 32_768];
 
@@ -13,7 +20,7 @@ const lengths = [4096, 32_768];
 export function banner(
   { url, modelName: model }: BannerFacts,
   info: EngineInfo & { readonly readyMs: number },
-  { isOpen, servesUi }: { readonly isOpen: boolean; readonly servesUi: boolean },
+  { isOpen, servesUi, logsContent }: BannerAccess,
 ): string {
   const nothing = meansNothing(info.report);
   const body = JSON.stringify({
@@ -21,6 +28,8 @@ export function banner(
     messages: [{ role: 'user', content: 'Hello' }],
     max_tokens: 100,
   });
+  const socket = /^unix:(.*)/.exec(url)?.[1];
+  const routes = socket === undefined ? url : `--unix-socket ${socket} http://localhost`;
   const key = isOpen ? '' : ` -H 'authorization: Bearer KEY'`;
   const tokens = info.pages * info.pageTokens;
   const rows: [name: string, text: string][] = [
@@ -33,17 +42,18 @@ export function banner(
     ],
     ...lengthRow(info),
     ['graphs', graphText(info.report)],
-    ...(servesUi ? [['web pages', `${url}/ui/`] as [string, string]] : []),
+    ...(servesUi && !socket ? [['web pages', `${url}/ui/`] as [string, string]] : []),
     ['API key', isOpen ? 'none: everyone who reaches the port may use the model' : 'required'],
   ];
   return [
     '',
-    `  Altstream serves ${model} at ${url}/v1`,
+    `  Altstream serves ${model} at ${url}${socket === undefined ? '/v1' : ''}`,
     '',
+    ...(logsContent ? ['  THE LOG HOLDS PROMPTS AND ANSWERS (--log-content)', ''] : []),
     ...(nothing ? [`  ANSWERS ${nothing.toUpperCase()}`, ''] : []),
     ...rows.map(([name, text]) => `  ${name.padEnd(12)}${text}`),
     '',
-    `  curl ${url}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`,
+    `  curl ${routes}/v1/chat/completions${key} -H 'content-type: application/json' -d '${body}'`,
     '',
     '',
   ].join('\n');

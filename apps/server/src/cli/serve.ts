@@ -51,6 +51,8 @@ async function run(flags: ServeFlags, settings: readonly ShownSetting[]): Promis
     },
   });
   logger.info({ url: server.url }, 'listening; the model is loading');
+  if (flags.logContent)
+    logger.warn('--log-content: PROMPTS AND ANSWERS are written to this log, whoever sent them');
   if (flags.model === undefined && !flags.mockEngine)
     logger.info('no model was named: this is the demo model');
   closeGracefully({ server, engine, flags, logger, crash });
@@ -64,7 +66,7 @@ async function run(flags: ServeFlags, settings: readonly ShownSetting[]): Promis
   report(info, readyMs, logger);
   const keys = [...(flags.apiKey ?? []), ...(flags.adminApiKey ?? [])];
   const isOpen = keys.length === 0 && flags.apiKeyFile === undefined;
-  const access = { isOpen, servesUi: !flags.disableUi };
+  const access = { isOpen, servesUi: !flags.disableUi, logsContent: flags.logContent ?? false };
   print(banner(server, { ...info, readyMs }, access));
 }
 

@@ -22,6 +22,7 @@ const values: Readonly<Record<string, string>> = {
   '--tensor-parallel-size': '1',
   '--gpu-memory-utilization': '0.5',
   '--scheduling-policy': 'priority',
+  '--root-path': '/api/m3',
 };
 
 describe('the aliases of flags', () => {

@@ -35,6 +35,8 @@ export const flagAliases: readonly Alias[] = [
   { alias: '--cuda-graph-max-bs', flag: '--cuda-graph-sizes', parse: sizesUpTo },
   { alias: '--disable-radix-cache', flag: '--no-enable-prefix-caching' },
   { alias: '--max-queued-requests', flag: '--max-num-queued-reqs' },
+  { alias: '--fastapi-root-path', flag: '--root-path' },
+  { alias: '--disable-fastapi-docs', flag: '--disable-docs' },
 ];
 
 /** sglang names the largest graph where vLLM lists all of them. */

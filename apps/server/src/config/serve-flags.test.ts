@@ -42,6 +42,8 @@ describe('the flags of serve', () => {
       { mockEngine: { decodeMs: 5, answers: ['a'], faults: [{ kind: 'slow', at: 2, ms: 9 }] } },
     ],
     [['--load-format', 'dummy'], { loadFormat: 'dummy', seed: 0 }],
+    [['--root-path', '/api/m3'], { rootPath: '/api/m3', metricsAuth: 'key' }],
+    [['--metrics-alias', 'sglang', '--log-content'], { metricsAlias: 'sglang', logContent: true }],
     [
       [],
       {
@@ -59,6 +61,14 @@ describe('the flags of serve', () => {
 
   it.each([
     ['--port', '70000'],
+    ['--root-path', 'api'],
+    ['--root-path', '/api/'],
+    ['--root-path', '/api//m3'],
+    ['--root-path', '/../x'],
+    ['--metrics-auth', 'nobody'],
+    ['--metrics-alias', 'tgi'],
+    ['--reasoning-field', 'thoughts'],
+    ['--default-max-tokens', '0'],
     ['--port', ''],
     ['--device', 'tpu'],
     ['--dtype', 'int3'],

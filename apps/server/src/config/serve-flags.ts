@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { TlsFlags } from '../http/tls/tls-files.js';
 import { addFixedFlags } from './fixed-flags.js';
 import { addFlagAliases } from './flag-aliases.js';
+import { addAnswerFlags } from './flags/answer-flags.js';
 import { flag, natural, positive } from './flags/flag.js';
 import { addHttpFlags } from './flags/http-flags.js';
 import { addLimitFlags } from './flags/limit-flags.js';
@@ -24,6 +25,8 @@ export interface ServeFlags extends TlsFlags {
   readonly servedModelName?: readonly string[];
   readonly host: string;
   readonly port: number;
+  readonly uds?: string;
+  readonly rootPath?: string;
   readonly apiKey?: readonly string[];
   readonly adminApiKey?: readonly string[];
   readonly allowedOrigins?: readonly string[];
@@ -78,9 +81,18 @@ export interface ServeFlags extends TlsFlags {
   readonly crashDir?: string;
   readonly logFormat?: 'pretty' | 'json';
   readonly disableLogRequests?: boolean;
+  readonly logContent?: boolean;
   readonly disableUi?: boolean;
+  readonly disableDocs?: boolean;
+  readonly metricsAuth: 'key' | 'open' | 'admin';
+  readonly metricsAlias?: 'sglang';
   readonly enablePerRequestMetrics?: boolean;
   readonly strictMaxTokens?: boolean;
+  readonly defaultMaxTokens?: number;
+  readonly reasoningField: 'both' | 'reasoning_content' | 'reasoning';
+  readonly allowMissingModel?: boolean;
+  readonly enableForceIncludeUsage?: boolean;
+  readonly debugHeaders?: boolean;
   readonly mockEngine?: MockSettings;
 }
 
@@ -92,6 +104,7 @@ export function addServeFlags(command: Command): Command {
   addModelFlags(command);
   addHttpFlags(command);
   addLimitFlags(command);
+  addAnswerFlags(command);
   addSchedulerFlags(command);
   addLogFlags(command);
   command
@@ -134,7 +147,6 @@ function addModelFlags(command: Command): void {
         .default('auto'),
     )
     .addOption(flag('--max-model-len <tokens>', 'longest sequence').argParser(positive))
-    .addOption(flag('--strict-max-tokens', 'refuse more new tokens than fit instead of clamping'))
     .addOption(
       flag('--overlap <when>', 'run shared and routed experts on two streams')
         .choices(['capture', 'always', 'off'])

@@ -13,6 +13,8 @@ export interface RoomLimits {
   readonly contextTokens: number;
   readonly param: 'messages' | 'prompt';
   readonly isStrict?: boolean;
+  /** New tokens of a request that names no most; undefined = what fits. */
+  readonly usual?: number | undefined;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface RoomLimits {
 export function roomAfter(
   promptTokens: number,
   wanted: number | undefined,
-  { contextTokens, param, isStrict = false }: RoomLimits,
+  { contextTokens, param, isStrict = false, usual }: RoomLimits,
 ): TokenRoom {
   const room = contextTokens - promptTokens;
   if (room < 1) {
@@ -34,6 +36,10 @@ export function roomAfter(
       `the prompt has ${promptTokens} tokens, the context ${contextTokens}${more}; ` +
       `at most ${contextTokens - 1} leave room for a new one: shorten the prompt`;
     throw new ApiError({ status: 400, code: 'context_length_exceeded', param, message });
+  }
+  // Nobody asked for it, so it is no clamp.
+  if (wanted === undefined && usual !== undefined) {
+    return { maxTokens: Math.min(usual, room), isClamped: false };
   }
   const isClamped = wanted !== undefined && wanted > room;
   if (isClamped && isStrict) {

@@ -3,6 +3,7 @@ import { ApiError, clientClosedRequest } from '../errors/index.js';
 import { type ChoiceRequest, generate } from '../generation/generate.js';
 import type { RequestLook, Stoppable } from '../generation/live-requests.js';
 import type { ChoiceSteps } from '../generation/step-stream.js';
+import { ContentLog } from '../log/content-log.js';
 import type { RequestWatch } from '../metrics/request-metrics.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import { timingFields } from '../openai/timings.js';
@@ -33,6 +34,8 @@ export class Ticket implements Stoppable {
   #isOver = false;
   readonly #stopped = new AbortController();
   #answer: ApiError | undefined;
+  /** Only with `--log-content`. */
+  #content: ContentLog | undefined;
 
   /** @throws ApiError if a request of that id is under way */
   constructor(context: ServerContext, id: string, reply: FastifyReply) {
@@ -89,6 +92,7 @@ export class Ticket implements Stoppable {
       const summary = this.#watch.end();
       budget.charge(this.#tenant, summary.promptTokens + summary.generatedTokens);
       if (settings.logRequests) logger.info({ request: this.id, ...summary }, 'request');
+      if (this.#content) this.#logContent(this.#content);
     }
   }
 
@@ -116,14 +120,25 @@ export class Ticket implements Stoppable {
       promptTokens: firsts.map(({ prompt }) => prompt.length),
       maxTokens: choices[0]?.parameters.maxTokens,
     });
+    const content = this.context.settings.logContent ? new ContentLog(choices) : undefined;
+    this.#content = content;
     const steps = await generate(choices, this.context, {
       signal: this.signal,
-      watch: (step) => this.#watch.step(step, step.index % choicesPerPrompt === 0),
+      watch: (step) => {
+        this.#watch.step(step, step.index % choicesPerPrompt === 0);
+        content?.add(step);
+      },
     });
     return {
       begun: (mostMs) => this.#watched(steps.begun(mostMs)),
       read: (take) => this.#watched(steps.read(take)),
     };
+  }
+
+  #logContent(content: ContentLog): void {
+    const { logger, tokenizer } = this.context;
+    const fields = content.fields((ids) => tokenizer.decode(ids));
+    logger.info({ request: this.id, ...fields }, 'content');
   }
 
   async #watched(reading: Promise<void>): Promise<void> {

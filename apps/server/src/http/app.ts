@@ -16,6 +16,8 @@ import { Gate } from './access/gate.js';
 import { limitRequests } from './access/rate-limit.js';
 import { acceptJsonBodies } from './json-body.js';
 import { addRefusals } from './refusals.js';
+import { fillIn } from './request/operator-defaults.js';
+import { withoutRoot } from './request/root-path.js';
 import { RouteTable } from './route-table.js';
 import { chatCompletions } from './routes/chat-completions.js';
 import { completions } from './routes/completions.js';
@@ -45,6 +47,7 @@ export function makeApp(context: ServerContext, tls?: TlsFiles): FastifyInstance
     clientErrorHandler: answerMalformed,
     genReqId: requestId,
     frameworkErrors: answerBadUrl,
+    rewriteUrl: ({ url = '' }) => withoutRoot(url, context.settings.rootPath),
     // Names of models are paths of folders at times.
     routerOptions: { maxParamLength: 4096 },
     forceCloseConnections: 'idle',
@@ -67,6 +70,7 @@ export function makeApp(context: ServerContext, tls?: TlsFiles): FastifyInstance
   // Behind the cross-origin rules, since a browser asks for those without a key.
   app.after(() => {
     addHooks(app, context);
+    fillIn(app, context.settings);
     const parts = [
       chatCompletions,
       completions,

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify';
  */
 export function closeUnusedConnections(app: FastifyInstance): void {
   // By the client's address: with TLS a request's socket is another object than its connection's.
-  const unused = new Map<string, Socket>();
+  const unused = new Map<string | Socket, Socket>();
   app.server.on('connection', (socket: Socket) => {
     const client = clientOf(socket);
     unused.set(client, socket);
@@ -22,6 +22,8 @@ export function closeUnusedConnections(app: FastifyInstance): void {
   });
 }
 
-function clientOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
+/** Clients of a Unix socket have no address, and there is no TLS. */
+function clientOf(socket: Socket): string | Socket {
+  const { remoteAddress, remotePort } = socket;
+  return remotePort === undefined ? socket : `${remoteAddress} ${remotePort}`;
 }

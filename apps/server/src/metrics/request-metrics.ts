@@ -3,6 +3,7 @@ import type { RequestProgress } from '../generation/live-requests.js';
 import { RequestClock, type RequestTiming } from '../generation/request-clock.js';
 import { choiceBuckets, latencyBuckets, tokenBuckets } from './buckets.js';
 import type { Distribution, MetricMaker } from './metric-maker.js';
+import type { SglangMetrics } from './sglang-metrics.js';
 import { TokenRate } from './token-rate.js';
 
 /** What one request measured; the fields of its log line. */
@@ -69,6 +70,7 @@ export class RequestMetrics {
   /** Tokens of prompts that got their first token, a second. */
   readonly promptRate = new TokenRate();
   readonly #make: MetricMaker;
+  readonly #alias: SglangMetrics | undefined;
   readonly #waiting;
   readonly #byReason;
   readonly #finished;
@@ -81,9 +83,13 @@ export class RequestMetrics {
   #preparing = 0;
   #queued = 0;
   #queuedTokens = 0;
+  #answered = 0;
+  #unanswered = 0;
 
-  constructor(vllm: MetricMaker, own: MetricMaker) {
+  /** @param alias gets the same under another server's names */
+  constructor(vllm: MetricMaker, own: MetricMaker, alias?: SglangMetrics) {
     this.#make = vllm;
+    this.#alias = alias;
     this.#waiting = vllm.gauge(
       'num_requests_waiting',
       'Sequences that wait, those of prompts in preparation, too',
@@ -221,7 +227,8 @@ export class RequestMetrics {
         leaveQueue();
         const timing = clock.timing();
         if (outcome === 'abort' || outcome === 'error') this.#broken(outcome, { code, left });
-        else this.#observeSizes(totals, Math.max(...most.values()));
+        else this.#whole(totals, Math.max(...most.values()));
+        this.#alias?.setRequests(this.#answered, this.#unanswered);
         this.#observeTimes(timing);
         const { queueMs, ttftMs, tokensPerSecond, totalMs } = timing;
         const failure = code === undefined ? {} : { code };
@@ -252,6 +259,7 @@ export class RequestMetrics {
     outcome: 'abort' | 'error',
     { code, left }: { readonly code: string | undefined; readonly left: AbortCause },
   ): void {
+    this.#unanswered += 1;
     this.#finished.add(1, { finished_reason: outcome });
     if (outcome === 'abort') this.abort(left);
     else if (code === 'queue_timeout') this.reject('timeout');
@@ -260,11 +268,14 @@ export class RequestMetrics {
 
   #observeToken({ ttftMs, gapMs }: ReturnType<RequestClock['token']>): void {
     if (ttftMs !== undefined) this.#latency.ttft.observe(ttftMs / 1000);
+    this.#alias?.observe('ttft', ttftMs);
+    this.#alias?.observe('itl', gapMs);
     if (gapMs === undefined) return;
     this.#latency.itl.observe(gapMs / 1000);
   }
 
-  #observeSizes(totals: { promptTokens: number; generatedTokens: number }, most: number): void {
+  #whole(totals: { promptTokens: number; generatedTokens: number }, most: number): void {
+    this.#answered += 1;
     this.#sizes?.prompt.observe(totals.promptTokens);
     this.#sizes?.generation.observe(totals.generatedTokens);
     this.#sizes?.most.observe(most);
@@ -277,6 +288,8 @@ export class RequestMetrics {
     };
     observe(e2e, timing.totalMs);
     observe(queue, timing.queueMs);
+    this.#alias?.observe('e2e', timing.totalMs);
+    this.#alias?.observe('queue', timing.queueMs);
     observe(inference, timing.queueMs === null ? null : timing.totalMs - timing.queueMs);
     observe(prefill, timing.prefillMs);
     observe(decode, timing.decodeMs);

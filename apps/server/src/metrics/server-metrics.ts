@@ -6,6 +6,7 @@ import { latencyBuckets } from './buckets.js';
 import { EngineMetrics } from './engine-metrics.js';
 import { MetricMaker } from './metric-maker.js';
 import { RequestMetrics, type RequestWatch } from './request-metrics.js';
+import { SglangMetrics } from './sglang-metrics.js';
 import { StartMetrics } from './start-metrics.js';
 import { ThreadMetrics } from './thread-metrics.js';
 import type { TokenRate } from './token-rate.js';
@@ -17,18 +18,24 @@ export class ServerMetrics {
   readonly threads: ThreadMetrics;
   readonly #registry = new Registry();
   readonly #engine: EngineMetrics;
+  readonly #sglang: SglangMetrics | undefined;
   readonly #build;
   readonly #heartbeat;
   readonly #refusedConnections;
+  readonly #ignoredFields;
   readonly #http;
 
-  /** @param modelName first of the served names, as configured */
-  constructor(modelName: string) {
+  /**
+   * @param modelName first of the served names, as configured
+   * @param alias a server whose names are there, too
+   */
+  constructor(modelName: string, { alias }: { readonly alias?: 'sglang' | undefined } = {}) {
     collectDefaultMetrics({ register: this.#registry });
     const vllm = new MetricMaker(this.#registry, 'vllm:', { model_name: modelName, engine: '0' });
     const own = new MetricMaker(this.#registry, 'altstream_');
     const http = new MetricMaker(this.#registry, 'http_');
-    this.requests = new RequestMetrics(vllm, own);
+    this.#sglang = alias && new SglangMetrics(this.#registry, modelName);
+    this.requests = new RequestMetrics(vllm, own, this.#sglang);
     this.start = new StartMetrics(own);
     this.threads = new ThreadMetrics(own);
     this.#engine = new EngineMetrics(vllm, own);
@@ -53,6 +60,11 @@ export class ServerMetrics {
     this.#refusedConnections = own.counter(
       'connections_refused_total',
       'Connections above --max-connections',
+    );
+    this.#ignoredFields = own.counter(
+      'server_ignored_fields_total',
+      'Fields of requests that had no effect; those that no server has are other',
+      { field: ['other'] },
     );
     this.#heartbeat = own.gauge(
       'engine_heartbeat_age_seconds',
@@ -80,12 +92,14 @@ export class ServerMetrics {
   setInfo(info: EngineInfo): void {
     this.requests.setLongest(info.maxModelLength);
     this.#engine.setInfo(info);
+    this.#sglang?.setInfo(info);
   }
 
   /** Takes over the engine's gauges and counters. */
   setEngine(stats: WorkerStats, heartbeatAge = 0): void {
     this.requests.setQueued(stats.waiting);
     this.#engine.setStats(stats);
+    this.#sglang?.setStats(stats, this.rate.perSecond);
     this.threads.setEngine(stats.thread);
     this.#heartbeat.set(heartbeatAge);
   }
@@ -104,6 +118,11 @@ export class ServerMetrics {
   /** Counts a connection above the most that are taken. */
   countRefusedConnection(): void {
     this.#refusedConnections.add(1);
+  }
+
+  /** Counts fields of a request that nobody reads, by labels of a closed set. */
+  countIgnored(labels: readonly string[]): void {
+    for (const field of new Set(labels)) this.#ignoredFields.add(1, { field });
   }
 
   /** Begins to follow a request that was accepted. */

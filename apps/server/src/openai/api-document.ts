@@ -44,8 +44,12 @@ const answers = {
   default: { description: 'OpenAI’s error body: message, type, param, code' },
 };
 
-/** The API in OpenAPI's form; shapes of bodies are those that requests are checked against. */
-export function apiDocument() {
+/**
+ * The API in OpenAPI's form; shapes of bodies are those that requests are checked against.
+ *
+ * @param rootPath of a proxy, before every path; empty = none
+ */
+export function apiDocument(rootPath: string) {
   const posts = bodies.map(([path, summary, schema]) => [
     path,
     { post: { summary, responses: answers, ...(schema ? { requestBody: bodyOf(schema) } : {}) } },
@@ -57,6 +61,7 @@ export function apiDocument() {
   return {
     openapi: '3.1.0' as const,
     info: { title: 'Altstream', version: serverVersion },
+    ...(rootPath === '' ? {} : { servers: [{ url: rootPath }] }),
     components: { securitySchemes: { key: { type: 'http' as const, scheme: 'bearer' } } },
     security: [{ key: [] }],
     paths: Object.fromEntries([...posts, ...gets]),

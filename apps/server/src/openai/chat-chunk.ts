@@ -1,7 +1,7 @@
 import type { TokenEvent } from '@altstream/engine';
 import type { OutputDelta } from '@altstream/minimax-m3-chat';
 import type { ChoiceFinish, ChoiceStep } from '../generation/choice.js';
-import type { ChatShape, ResponseHead } from './chat-response.js';
+import type { ChatShape, ReasoningField, ResponseHead } from './chat-response.js';
 import { chatLogprob } from './token-text.js';
 import type { StreamUsage } from './usage.stream.js';
 
@@ -39,7 +39,7 @@ export class ChatChunks {
     if (tokens.length > 0) waiting = waiting.length > 0 ? [...waiting, ...tokens] : tokens;
     const chunks: Chunk[] = [];
     for (const one of deltas) {
-      const delta = deltaOf(one, this.#shape.includeReasoning);
+      const delta = deltaOf(one, this.#shape.reasoningFields);
       if (delta) chunks.push(this.#chunk(index, delta, chunks.length === 0 ? waiting : none));
     }
     this.#unshown.set(index, chunks.length > 0 ? none : waiting);
@@ -81,15 +81,15 @@ export class ChatChunks {
 /** OpenAI's delta for one of the parser's; the end of a call needs none. */
 function deltaOf(
   delta: OutputDelta,
-  includeReasoning: boolean,
+  fields: readonly ReasoningField[],
 ): Record<string, unknown> | undefined {
   switch (delta.type) {
     case 'content-delta':
       return { content: delta.text };
     case 'reasoning-delta':
-      return includeReasoning
-        ? { reasoning_content: delta.text, reasoning: delta.text }
-        : undefined;
+      return fields.length === 0
+        ? undefined
+        : Object.fromEntries(fields.map((field) => [field, delta.text]));
     case 'tool-call-start': {
       const { index, id, name } = delta;
       return { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] };

@@ -19,10 +19,14 @@ export interface FinishedChatChoice {
   readonly tokens: readonly TokenEvent[];
 }
 
+/** Names of the field of thoughts: sglang's, and vLLM's new one. */
+export type ReasoningField = 'reasoning_content' | 'reasoning';
+
 /** What decides how choices are shown. */
 export interface ChatShape {
   readonly wantsLogprobs: boolean;
-  readonly includeReasoning: boolean;
+  /** Fields that thoughts have; none leaves them out. */
+  readonly reasoningFields: readonly ReasoningField[];
   readonly tokens: TokenText;
 }
 
@@ -50,7 +54,7 @@ function chatChoice(
 ): Record<string, unknown> {
   return {
     index,
-    message: messageOf(output, shape.includeReasoning),
+    message: messageOf(output, shape.reasoningFields),
     logprobs: shape.wantsLogprobs
       ? { content: tokens.map((token) => chatLogprob(token, shape.tokens)), refusal: null }
       : null,
@@ -59,14 +63,17 @@ function chatChoice(
   };
 }
 
-/** Reasoning under both names in use; content is null when there is none. */
-function messageOf(output: ParsedOutput, includeReasoning: boolean): Record<string, unknown> {
+/** Content is null when there is none. */
+function messageOf(
+  output: ParsedOutput,
+  fields: readonly ReasoningField[],
+): Record<string, unknown> {
   const { reasoning, content, toolCalls } = output;
   return {
     role: 'assistant',
     content: content ?? (toolCalls.length > 0 || reasoning !== null ? null : ''),
     refusal: null,
-    ...(includeReasoning && reasoning !== null ? { reasoning_content: reasoning, reasoning } : {}),
+    ...(reasoning === null ? {} : Object.fromEntries(fields.map((field) => [field, reasoning]))),
     ...(toolCalls.length > 0
       ? {
           tool_calls: toolCalls.map((call) => ({

@@ -52,6 +52,34 @@ const values: readonly [name: string, type: string, value: number, labels?: obje
   ['admission_rejections_total', 'counter', 0, { reason: 'draining' }],
 ];
 
+const sglangBuckets: Readonly<Record<string, readonly number[]>> = {
+  time_to_first_token_seconds: [
+    0.1, 0.2, 0.4, 0.6, 0.8, 1, 2, 4, 6, 8, 10, 20, 40, 60, 80, 100, 200, 400,
+  ],
+};
+
+/** sglang's names, and what they show after the same workload. */
+const aliases: readonly [name: string, type: string, value: unknown, labels?: object][] = [
+  ['num_running_reqs', 'gauge', 0],
+  ['num_queue_reqs', 'gauge', 0],
+  ['num_used_tokens', 'gauge', 0],
+  ['token_usage', 'gauge', 0],
+  ['gen_throughput', 'gauge', expect.any(Number)],
+  ['cache_hit_rate', 'gauge', expect.any(Number)],
+  ['max_total_num_tokens', 'gauge', 2048],
+  ['num_retracted_requests_total', 'counter', 0],
+  ['queue_time_seconds', 'histogram', 3],
+  ['prompt_tokens_total', 'counter', 40],
+  ['generation_tokens_total', 'counter', 28],
+  ['cached_tokens_total', 'counter', 0],
+  ['num_requests_total', 'counter', 3],
+  ['num_aborted_requests_total', 'counter', 0],
+  ['time_to_first_token_seconds', 'histogram', 3],
+  ['inter_token_latency_seconds', 'histogram', 24],
+  ['e2e_request_latency_seconds', 'histogram', 3],
+  ['cache_config_info', 'gauge', 1, { page_size: '16', num_pages: '128' }],
+];
+
 describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, () => {
   let server: Serving;
   let families: Map<string, Family>;
@@ -67,7 +95,7 @@ describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, (
     const mock = JSON.stringify({ maxPositions: 2048, decodeMs: 2 });
     server = await startServing(
       ...['--mock-engine', mock, '--served-model-name', 'name "of" it'],
-      ...['--max-num-queued-tokens', '100', '--max-num-seqs', '1'],
+      ...['--max-num-queued-tokens', '100', '--max-num-seqs', '1', '--metrics-alias', 'sglang'],
     );
     const prompt = Array.from({ length: 10 }, (_, id) => 50 + id);
     await (await send({ prompt })).text();
@@ -97,6 +125,22 @@ describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, (
     expect(total?.labels).toEqual(labelled);
     if (count === undefined) expect(total?.value).toBeGreaterThan(7);
     else expect(total?.value).toBe(count);
+  });
+
+  it.each(aliases)('sglang has %s in both spellings', (name, type, expected, labels = {}) => {
+    const [classic, board] = ['sglang:', 'sglang_'].map((prefix) => {
+      const family = families.get(prefix + name);
+      expect(family?.type).toBe(type);
+      return family?.samples.map((one) => ({ ...one, name: one.name.replace(prefix, '') }));
+    });
+    expect(classic).toEqual(board);
+    const count = type === 'histogram' ? `${name}_count` : name;
+    const sample = classic?.find((one) => one.name === count);
+    expect(sample?.labels).toEqual({ model_name: 'name "of" it', ...labels });
+    expect(sample?.value).toEqual(expected);
+    const bounds = classic?.flatMap(({ labels: { le } }) => (le ? [le] : []));
+    const buckets = sglangBuckets[name];
+    if (buckets) expect(bounds).toEqual([...buckets.map(String), '+Inf']);
   });
 
   it('facts are labels', () => {

@@ -34,3 +34,9 @@ export const upTo =
   (most: number) =>
   (text: string): number =>
     integer(text, 1, most);
+
+/** A path such as `/api/m3`: what a proxy puts before every route. */
+export function pathPrefix(text: string): string {
+  if (/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) && text.length <= 256) return text;
+  throw new InvalidArgumentError('Expected a path without a slash at its end, such as /api/m3.');
+}

@@ -16,6 +16,7 @@ export function addLogFlags(command: Command): void {
       flag('--crash-dir <dir>', 'folder of crash reports (default: that of temporary files)'),
     )
     .addOption(flag('--disable-log-requests', 'no line for each request'))
+    .addOption(flag('--log-content', 'PROMPTS AND ANSWERS are written to the log'))
     .addOption(flag('--disable-log-stats', 'no line every ten seconds while there is work'))
     .addOption(
       flag('--enable-per-request-metrics', 'answers carry the times and speeds of their request'),

@@ -8,7 +8,10 @@ export function allowOrigins(app: FastifyInstance, origins: readonly string[]): 
     origin: origins.includes('*') ? '*' : [...origins],
     methods: ['GET', 'POST'],
     allowedHeaders: ['authorization', 'content-type', 'x-api-key', 'x-request-id'],
-    exposedHeaders: ['x-request-id', 'x-max-tokens-clamped', 'retry-after', 'retry-after-ms'],
+    exposedHeaders: [
+      ...['x-request-id', 'x-max-tokens-clamped', 'x-ignored-params'],
+      ...['retry-after', 'retry-after-ms'],
+    ],
     maxAge: 600,
   });
 }

@@ -14,8 +14,9 @@ import type { ChoiceSteps } from '../../generation/step-stream.js';
 import { chatGrammarOf, compileGrammar, grammarStartOf } from '../../grammar/answer-grammar.js';
 import { callRuleOf } from '../../grammar/tool-choice.js';
 import { ChatChunks } from '../../openai/chat-chunk.js';
-import { type ChatRequest, parseChatRequest } from '../../openai/chat-request.js';
+import { type ChatRequest, chatBody, parseChatRequest } from '../../openai/chat-request.js';
 import { type ChatShape, chatResponse, type ResponseHead } from '../../openai/chat-response.js';
+import { readFields } from '../../openai/ignored-fields.js';
 import { usageOf } from '../../openai/usage.js';
 import { StreamUsage } from '../../openai/usage.stream.js';
 import type { ServerContext } from '../../server-context.js';
@@ -25,8 +26,11 @@ import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
 import { templateInput } from '../prompt/chat-prompt.js';
 import { tokenizeChat } from '../prompt/prompt-text.js';
+import { tellIgnored } from '../request/ignored-params.js';
 import { checkChoices, checkTokens } from '../request-limits.js';
 import { streamSteps } from '../stream/stream-steps.js';
+
+const read = readFields(chatBody.shape);
 
 /** A chat request on its way: what was asked, and the choices that run. */
 interface ChatRun {
@@ -43,6 +47,7 @@ interface ChatRun {
 export function chatCompletions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/chat/completions', async (incoming, reply) => {
     const request = parseChatRequest(incoming.body);
+    tellIgnored(reply, request, { read, context });
     const ticket = admit(context, request, reply);
     return ticket.run(async () => {
       const run = await start(request, ticket, reply);
@@ -68,6 +73,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
     contextTokens,
     param: 'messages',
     isStrict: context.settings.strictMaxTokens,
+    usual: context.settings.defaultMaxTokens,
   });
   clampedHeader(reply, [room]);
   const count = request.n ?? 1;
@@ -112,7 +118,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
     head: headOf(context, `chatcmpl-${ticket.id}`),
     shape: {
       wantsLogprobs: request.logprobs ?? false,
-      includeReasoning: request.include_reasoning ?? true,
+      reasoningFields: (request.include_reasoning ?? true) ? context.settings.reasoningFields : [],
       tokens: {
         bytesOf: (token) => context.tokenizer.bytes.bytesOf(token),
         asTokenIds: request.return_tokens_as_token_ids ?? false,

@@ -17,8 +17,10 @@ import {
 import {
   type CompletionPrompt,
   type CompletionRequest,
+  completionBody,
   parseCompletionRequest,
 } from '../../openai/completion-request.js';
+import { readFields } from '../../openai/ignored-fields.js';
 import { fieldError } from '../../openai/parse-body.js';
 import { usageOf } from '../../openai/usage.js';
 import { StreamUsage } from '../../openai/usage.stream.js';
@@ -28,12 +30,15 @@ import { admit, type Ticket } from '../admission.js';
 import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
 import { tokenizeText } from '../prompt/prompt-text.js';
+import { tellIgnored } from '../request/ignored-params.js';
 import { checkChoices, checkTokens } from '../request-limits.js';
 import { streamSteps } from '../stream/stream-steps.js';
 import { headOf } from './chat-completions.js';
 
 /** OpenAI's default of `max_tokens` for text completions. */
 const defaultMaxTokens = 16;
+
+const read = readFields(completionBody.shape);
 
 interface CompletionRun {
   readonly request: CompletionRequest;
@@ -49,6 +54,7 @@ interface CompletionRun {
 export function completions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/completions', async (incoming, reply) => {
     const request = parseCompletionRequest(incoming.body);
+    tellIgnored(reply, incoming.body as object, { read, context });
     const ticket = admit(context, request, reply);
     return ticket.run(async () => {
       const run = await start(request, ticket, reply);

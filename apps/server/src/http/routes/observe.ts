@@ -4,7 +4,8 @@ import { serverVersion } from '../../version.js';
 
 /** `/metrics` for Prometheus, `/version`, and `/server_info`: everything that was chosen. */
 export function observe(app: FastifyInstance, context: ServerContext): void {
-  app.get('/metrics', async (_, reply) => {
+  const { metricsAccess: access } = context.settings;
+  app.get('/metrics', { config: { access } }, async (_, reply) => {
     const { engine, metrics } = context;
     if (engine.state === 'ready') metrics.setEngine(await engine.stats(), engine.heartbeatAge);
     return reply

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { flag, positive } from './flag.js';
+
+/** What answers have, and what requests may leave out. */
+export function addAnswerFlags(command: Command): void {
+  command
+    .addOption(flag('--strict-max-tokens', 'refuse more new tokens than fit instead of clamping'))
+    .addOption(
+      flag(
+        '--default-max-tokens <n>',
+        'new tokens of a chat that names no most (default: what fits)',
+      ).argParser(positive),
+    )
+    .addOption(
+      flag('--reasoning-field <name>', 'field of thoughts in answers of chats')
+        .choices(['both', 'reasoning_content', 'reasoning'])
+        .default('both'),
+    )
+    .addOption(flag('--allow-missing-model', 'requests that name no model get the first name'))
+    .addOption(
+      flag('--enable-force-include-usage', 'streams end with usage, whether asked for or not'),
+    )
+    .addOption(flag('--debug-headers', 'answers name the fields that were ignored'));
+}

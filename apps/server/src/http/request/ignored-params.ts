@@ -1,0 +1,15 @@
+import type { FastifyReply } from 'fastify';
+import { fieldLabel, fieldList, ignoredFields } from '../../openai/ignored-fields.js';
+import type { ServerContext } from '../../server-context.js';
+
+/** Counts the fields of a request that nobody reads; with `--debug-headers` the answer names them. */
+export function tellIgnored(
+  reply: FastifyReply,
+  body: object,
+  { read, context }: { readonly read: ReadonlySet<string>; readonly context: ServerContext },
+): void {
+  const fields = ignoredFields(body, read);
+  if (fields.length === 0) return;
+  context.metrics.countIgnored(fields.map(fieldLabel));
+  if (context.settings.debugHeaders) reply.header('x-ignored-params', fieldList(fields));
+}

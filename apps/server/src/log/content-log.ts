@@ -1,0 +1,48 @@
+import type { ChoiceStep } from '../generation/choice.js';
+import type { ChoiceRequest } from '../generation/generate.js';
+
+/** Longest that is kept of a text. */
+const mostCharacters = 2 ** 16;
+
+interface Answer {
+  reasoning: string;
+  content: string;
+  readonly calls: { name: string; arguments: string }[];
+}
+
+/** What a request asked and got, as `--log-content` writes it; nothing else keeps texts. */
+export class ContentLog {
+  readonly #prompts: readonly (readonly number[])[];
+  readonly #answers: Answer[];
+
+  constructor(choices: readonly ChoiceRequest[]) {
+    this.#prompts = [...new Set(choices.map(({ prompt }) => prompt))];
+    this.#answers = choices.map(() => ({ reasoning: '', content: '', calls: [] }));
+  }
+
+  /** Takes what a step said. */
+  add({ index, deltas }: ChoiceStep): void {
+    const answer = this.#answers[index];
+    if (!answer) return;
+    for (const delta of deltas) {
+      if (delta.type === 'content-delta') answer.content = joined(answer.content, delta.text);
+      if (delta.type === 'reasoning-delta') answer.reasoning = joined(answer.reasoning, delta.text);
+      if (delta.type === 'tool-call-start') answer.calls.push({ name: delta.name, arguments: '' });
+      const call = answer.calls.at(-1);
+      if (delta.type === 'tool-call-delta' && call) {
+        call.arguments = joined(call.arguments, delta.text);
+      }
+    }
+  }
+
+  /** Fields of the line; prompts as the model got them, special tokens as their text. */
+  fields(decode: (ids: readonly number[]) => string): Record<string, unknown> {
+    // A token is one character at least, but for parts of one.
+    const prompts = this.#prompts.map((ids) => joined('', decode(ids.slice(0, mostCharacters))));
+    return { prompts, answers: this.#answers };
+  }
+}
+
+function joined(text: string, more: string): string {
+  return text.length >= mostCharacters ? text : (text + more).slice(0, mostCharacters);
+}

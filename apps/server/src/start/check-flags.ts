@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { ServeFlags } from '../config/serve-flags.js';
+import { ExitError } from '../errors/index.js';
+
+/** What is missing, or cannot be together, is told before anything is loaded. @throws ExitError (usage) */
+export function checkFlags(flags: ServeFlags): void {
+  if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
+    throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
+  }
+  for (const [flag, folder, isParent] of [
+    ['--profile-dir', flags.profileDir],
+    ['--crash-dir', flags.crashDir],
+    ['--record-trace', flags.recordTrace && dirname(flags.recordTrace), true],
+    ['--uds', flags.uds && dirname(flags.uds), true],
+  ] as const) {
+    if (folder === undefined || existsSync(folder)) continue;
+    const what = isParent ? `the folder ${folder} of ${flag}` : `${flag} ${folder}`;
+    throw new ExitError('usage', `${what} does not exist; make it first`);
+  }
+  if (flags.uds !== undefined && flags.sslCertfile !== undefined) {
+    const remedy = 'leave one out: what stands in front of a socket speaks TLS itself';
+    throw new ExitError('usage', `--uds and --ssl-certfile do not go together; ${remedy}`);
+  }
+}
