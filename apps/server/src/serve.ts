@@ -86,6 +86,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     },
     onFailure: onEngineFailure,
     onSteps: (steps) => metrics.addSteps(steps),
+    onLate: () => metrics.countLateEvent('unknown'),
     onWarning: (error) => logger.error({ err: error }, 'the engine goes on after a fault'),
   });
   const context: ServerContext = {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { RequestLimits } from './config/flags/request-ceilings.js';
 import type { LiveRequests } from './generation/live-requests.js';
 import type { GenerationDefaults } from './generation/sampling.js';
-import type { Access } from './http/access/gate.js';
+import type { Access } from './http/access/access.js';
 import type { TokenBudget } from './http/access/token-budget.js';
 import type { CacheIsolation } from './http/cache-salt.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';

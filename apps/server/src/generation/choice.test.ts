@@ -20,6 +20,7 @@ describe('a choice', () => {
   it('whose answer cannot be read ends with an error and gives its request up', () => {
     const steps: ChoiceStep[] = [];
     let aborts = 0;
+    let late = 0;
     const choice = new Choice({
       index: 0,
       promptTokens: 1,
@@ -28,6 +29,9 @@ describe('a choice', () => {
       minTokens: 0,
       parser: new FailingParser(),
       onStep: (step) => steps.push(step),
+      onLate: () => {
+        late += 1;
+      },
     });
     choice.attach(() => {
       aborts += 1;
@@ -35,6 +39,10 @@ describe('a choice', () => {
     const token = { type: 'token', id: 65, logprob: 0, top: [] } as const;
     choice.onEvent(token);
     choice.onEvent(token);
+    const counts = { promptTokens: 1, cachedTokens: 0, generatedTokens: 2 };
+    choice.onEvent({ type: 'finish', reason: 'abort', ...counts });
+    // Its end is what the engine owes; the second token is too late.
+    expect(late).toBe(1);
     expect(steps).toHaveLength(1);
     expect(steps[0]?.error).toMatchObject({ status: 500, code: 'internal_error' });
     expect(steps[0]?.error?.cause).toMatchObject({ message: 'planted' });

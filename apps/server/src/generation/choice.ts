@@ -51,6 +51,8 @@ export interface ChoiceOptions {
   /** The request named the function to call, so the call is its answer and no wish of the model. */
   readonly isCallNamed?: boolean;
   readonly onStep: (step: ChoiceStep) => void;
+  /** Told of each token that comes after the choice is over: the engine did not know yet. */
+  readonly onLate?: () => void;
 }
 
 /**
@@ -85,7 +87,10 @@ export class Choice {
 
   /** Takes an event of the engine. What goes wrong with one answer ends that answer only. */
   onEvent(event: WireEvent): void {
-    if (this.#isOver) return;
+    if (this.#isOver) {
+      if (event.type === 'token') this.#options.onLate?.();
+      return;
+    }
     try {
       this.#take(event);
     } catch (cause) {

@@ -75,7 +75,7 @@ export async function generate(
 function makeChoice(
   request: ChoiceRequest,
   index: number,
-  { tokenizer, markerIds }: ServerContext,
+  { tokenizer, markerIds, metrics }: ServerContext,
   onStep: (step: ChoiceStep) => void,
 ): Choice {
   return new Choice({
@@ -90,5 +90,6 @@ function makeChoice(
     parser: request.parser,
     isCallNamed: request.isCallNamed ?? false,
     onStep,
+    onLate: () => metrics.countLateEvent('given_up'),
   });
 }

@@ -23,10 +23,13 @@ export class EngineMetrics {
   readonly #totals;
   readonly #steps;
   readonly #memory;
+  readonly #experts;
   readonly #replays;
   readonly #padding;
   readonly #cacheConfig;
   readonly #launched = new Map<string, number>();
+  /** Bytes of the kinds that do not change. */
+  #knownBytes = 0;
   /** Rows of the decode graphs, the smallest first. */
   #graphRows: readonly number[] = [];
 
@@ -56,6 +59,11 @@ export class EngineMetrics {
       schedule: own.histogram('schedule_seconds', 'Time to decide a step', latencyBuckets.short),
     };
     this.#memory = own.gauge('gpu_memory_bytes', 'Memory of the device by use', ['kind']);
+    this.#experts = own.gauge(
+      'expert_tokens_max_over_mean',
+      'Tokens of the busiest expert by those of the mean one, of prompts looked at last',
+      ['layers'],
+    );
     this.#replays = own.counter('cuda_graph_replays_total', 'Launches of each decode graph', {
       bucket: ['eager'],
     });
@@ -78,6 +86,9 @@ export class EngineMetrics {
     this.#memory.set(model.weights?.deviceBytes ?? 0, { kind: 'weights' });
     this.#memory.set(engine.cache?.bytes ?? 0, { kind: 'kv' });
     this.#memory.set(engine.prefillWorkspaceBytes ?? 0, { kind: 'workspace' });
+    const { deviceBytes = 0 } = model.weights ?? {};
+    this.#knownBytes = deviceBytes + (engine.cache?.bytes ?? 0);
+    this.#knownBytes += engine.prefillWorkspaceBytes ?? 0;
   }
 
   /** Takes over the engine's gauges and counters. */
@@ -91,6 +102,13 @@ export class EngineMetrics {
       this.#gauges.pages.set(pages[state], { state });
     }
     this.#memory.set(graphs.workspaceBytes, { kind: 'graphs' });
+    const { experts, bytes } = stats.device;
+    const other = (bytes ?? 0) - this.#knownBytes - graphs.workspaceBytes;
+    this.#memory.set(Math.max(0, other), { kind: 'other' });
+    if (experts) {
+      this.#experts.set(experts.mean, { layers: 'mean' });
+      this.#experts.set(experts.worst, { layers: 'worst' });
+    }
     this.#totals.prompt.to(stats.promptTokens + prefixCache.hits);
     this.#totals.generation.to(stats.generatedTokens);
     this.#totals.queries.to(prefixCache.queries);

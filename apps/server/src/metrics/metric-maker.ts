@@ -7,6 +7,12 @@ export interface Value {
   add(value: number, more?: Readonly<Record<string, string>>): void;
 }
 
+/** A gauge of one series, whose labels are what it tells. */
+export interface Fact {
+  /** Replaces what it told before. */
+  tell(labels: Readonly<Record<string, string>>): void;
+}
+
 /** A counter that is told its total, which only grows. */
 export interface Total {
   to(value: number): void;
@@ -34,6 +40,17 @@ export class MetricMaker {
     return {
       set: (value, labels = {}) => gauge.set({ ...this.#labels, ...labels }, value),
       add: (value, labels = {}) => gauge.inc({ ...this.#labels, ...labels }, value),
+    };
+  }
+
+  /** A gauge that is always 1. */
+  fact(name: string, help: string, more: readonly string[]): Fact {
+    const gauge = new Gauge(this.#facts(name, help, more));
+    return {
+      tell: (labels) => {
+        gauge.reset();
+        gauge.set({ ...this.#labels, ...labels }, 1);
+      },
     };
   }
 

@@ -14,6 +14,7 @@ const finished = (promptTokens: number, completionTokens: number) => ({
 const stats = (promptTokens: number, generatedTokens: number) => ({
   waiting: 1,
   waitingTokens: 5,
+  device: { experts: { mean: 1.5, worst: 4 }, bytes: 1000 },
   outputBacklogSteps: 6,
   thread: { lagSeconds: 0.25, gcSeconds: 2 },
   running: 2,
@@ -77,6 +78,35 @@ describe('metrics', () => {
     expect(text).toMatch(/vllm:generation_tokens_total\{[^}]*\} 6\n/);
     expect(text).toMatch(/vllm:num_preemptions_total\{[^}]*\} 3\n/);
     expect(text).toMatch(/vllm:kv_cache_usage_perc\{[^}]*\} 0\.5\n/);
+    expect(text).toMatch(/altstream_gpu_memory_bytes\{kind="other"\} 1000\n/);
+    expect(text).toMatch(/altstream_expert_tokens_max_over_mean\{layers="mean"\} 1\.5\n/);
+    expect(text).toMatch(/altstream_expert_tokens_max_over_mean\{layers="worst"\} 4\n/);
     expect(text).toMatch(/altstream_cuda_graph_replays_total\{bucket="4"\} 9\n/);
+  });
+
+  it('tells the CUDA that was found, and the memory that no kind explains', async () => {
+    const metrics = new ServerMetrics('m');
+    const facts = { vocabSize: 9, maxModelLength: 9, modelMaxLength: 9, pageTokens: 1, pages: 1 };
+    metrics.setInfo({
+      ...{ ...facts, maxSequences: 1, maxWaiting: 1 },
+      report: {
+        device: { asked: 'auto', taken: 'cuda', sm: '9.0' },
+        runtime: { details: { runtimeVersion: 13_020 } },
+        model: { weights: { deviceBytes: 600 } },
+        engine: { cache: { bytes: 200 }, prefillWorkspaceBytes: 50 },
+      },
+    });
+    metrics.setEngine(stats(1, 1));
+    const text = await metrics.exposition();
+    const build = text.match(/^altstream_build_info\{.*/gm);
+    expect(build).toEqual([expect.stringMatching(/cuda="13\.2",arch="sm_90"\} 1$/)]);
+    const memory = [...text.matchAll(/^altstream_gpu_memory_bytes\{kind="(\w+)"\} (\d+)$/gm)];
+    expect(Object.fromEntries(memory.map(([, kind, bytes]) => [kind, Number(bytes)]))).toEqual({
+      weights: 600,
+      kv: 200,
+      workspace: 50,
+      graphs: 0,
+      other: 150,
+    });
   });
 });

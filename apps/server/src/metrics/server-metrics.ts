@@ -23,6 +23,7 @@ export class ServerMetrics {
   readonly #heartbeat;
   readonly #refusedConnections;
   readonly #ignoredFields;
+  readonly #lateEvents;
   readonly #http;
 
   /**
@@ -66,12 +67,19 @@ export class ServerMetrics {
       'Fields of requests that had no effect; those that no server has are other',
       { field: ['other'] },
     );
+    this.#lateEvents = own.counter(
+      'late_events_total',
+      'Tokens that came after their request was given up; events that nobody waits for',
+      { request: ['given_up', 'unknown'] },
+    );
     this.#heartbeat = own.gauge(
       'engine_heartbeat_age_seconds',
       'Since the thread of the engine made progress or was idle',
     );
-    this.#build = own.gauge('build_info', 'Always 1', ['version', 'cuda', 'arch']);
-    this.#build.set(1, { version: serverVersion, cuda: '', arch: process.arch });
+    this.#build = own.fact('build_info', 'Always 1; labels tell what was built and found', [
+      ...['version', 'cuda', 'arch'],
+    ]);
+    this.#build.tell({ version: serverVersion, cuda: '', arch: process.arch });
   }
 
   /** Generated tokens a second. */
@@ -92,6 +100,7 @@ export class ServerMetrics {
   setInfo(info: EngineInfo): void {
     this.requests.setLongest(info.maxModelLength);
     this.#engine.setInfo(info);
+    this.#build.tell({ version: serverVersion, ...builtFor(info.report) });
     this.#sglang?.setInfo(info);
   }
 
@@ -125,8 +134,28 @@ export class ServerMetrics {
     for (const field of new Set(labels)) this.#ignoredFields.add(1, { field });
   }
 
+  /** Counts an event that came too late for its request. */
+  countLateEvent(request: 'given_up' | 'unknown'): void {
+    this.#lateEvents.add(1, { request });
+  }
+
   /** Begins to follow a request that was accepted. */
   watchRequest(): RequestWatch {
     return this.requests.watch();
   }
+}
+
+/** Version of CUDA, empty without it, and the architecture that kernels are for. */
+function builtFor({ runtime, device }: EngineInfo['report']): { cuda: string; arch: string } {
+  const { details } = (runtime ?? {}) as {
+    readonly details?: { readonly runtimeVersion?: number };
+  };
+  const { sm } = (device ?? {}) as { readonly sm?: string };
+  const version = details?.runtimeVersion;
+  // As CUDA counts: 13000 is 13.0.
+  const cuda =
+    version === undefined
+      ? ''
+      : `${Math.floor(version / 1000)}.${Math.floor((version % 1000) / 10)}`;
+  return { cuda, arch: sm ? `sm_${sm.replace('.', '')}` : process.arch };
 }

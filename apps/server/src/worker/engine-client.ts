@@ -34,6 +34,8 @@ export interface EngineReports {
   readonly onFailure: (error: Error) => void;
   /** Told of faults that the engine lives with. */
   readonly onWarning: (error: Error) => void;
+  /** Told of each event of a request that nobody waits for. */
+  readonly onLate: () => void;
   /** Told the sizes and times of steps. */
   readonly onSteps: (steps: StepTimes) => void;
 }
@@ -261,6 +263,7 @@ export class EngineClient implements EngineLink {
 
   #deliver(id: number, event: WireEvent): void {
     const listener = this.#listeners.get(id);
+    if (!listener) this.#reports.onLate();
     if (event.type !== 'start') this.activity.progress();
     if (event.type === 'finish' && this.#listeners.delete(id)) this.activity.end();
     listener?.(event);

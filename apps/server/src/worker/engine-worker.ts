@@ -10,6 +10,7 @@ import { startEngine } from './host/engine-host.js';
 import type { EngineHostReports } from './host/hosted-engine.js';
 import { startMock } from './host/mock-host.js';
 import {
+  type DeviceFacts,
   type EngineWorkerData,
   type FromEngine,
   type ToEngine,
@@ -47,7 +48,7 @@ try {
     onWarning: (error) => post({ type: 'warning', error: toWireError(error) }),
     watch: log,
   };
-  const { engine, runtime, info, close } = options.mock
+  const { engine, runtime, info, facts, close } = options.mock
     ? await startMock(options, options.mock, reports)
     : await startEngine(options, reports);
   credits = new Credits((backlog) => engine.setBacklog(backlog));
@@ -55,7 +56,7 @@ try {
   const profiler = new Profiler(runtime, engine);
   port.on('message', (message: ToEngine) => {
     if (message.type === 'close') void end(close);
-    else handle(message, { engine, profiler });
+    else handle(message, { engine, profiler, facts });
   });
   post({ type: 'ready', info });
 } catch (error) {
@@ -79,7 +80,7 @@ function keepBeating(engine: Engine, heartbeat: Heartbeat): void {
 
 function handle(
   message: Exclude<ToEngine, { type: 'close' }>,
-  { engine, profiler }: { engine: Engine; profiler: Profiler },
+  { engine, profiler, facts }: { engine: Engine; profiler: Profiler; facts: () => DeviceFacts },
 ): void {
   switch (message.type) {
     case 'submit':
@@ -97,6 +98,7 @@ function handle(
         id: message.id,
         stats: {
           ...engine.stats(),
+          device: facts(),
           outputBacklogSteps: credits?.open ?? 0,
           thread: lookAtThread(),
         },

@@ -9,6 +9,7 @@ import type {
 } from '@altstream/engine';
 import type { ChoiceGrammar } from '../grammar/grammar.js';
 import type { LostMatcher } from './grammar/grammar-messages.js';
+import type { ExpertLoad } from './host/expert-watch.js';
 import type { StepTimes } from './steps/step-log.js';
 import type { ThreadHealth } from './thread-health.js';
 
@@ -101,8 +102,17 @@ export interface StartEvent {
   readonly type: 'start';
 }
 
+/** What the device holds and how its experts are used; undefined where there is nothing to tell. */
+export interface DeviceFacts {
+  /** Of the last prompt tokens that were looked at. */
+  readonly experts: ExpertLoad | undefined;
+  /** Memory of the device that buffers have. */
+  readonly bytes: number | undefined;
+}
+
 /** Counters of the engine and of its thread. */
 export interface WorkerStats extends EngineStats {
+  readonly device: DeviceFacts;
   /** Messages of events that the main thread has not dealt with. */
   readonly outputBacklogSteps: number;
   readonly thread: ThreadHealth;

@@ -93,6 +93,7 @@ export class ScriptedEngine implements EngineLink {
 
   async stats(): Promise<WorkerStats> {
     return {
+      device: { experts: undefined, bytes: undefined },
       outputBacklogSteps: 0,
       thread: { lagSeconds: 0, gcSeconds: 0 },
       waiting: 0,

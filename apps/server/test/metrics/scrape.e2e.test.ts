@@ -1,7 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoIsLeftOut, leftOutBecause } from '../makers/demo-model.js';
 import { type Serving, startServing } from '../makers/serving.js';
 import { type Family, readExposition } from './exposition.js';
+import { expressionsOf, readSelectors } from './expressions.js';
+
+const serverManifest = JSON.parse(
+  readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+) as { version: string };
 
 const e2e = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960];
 const times = [...e2e, 1920, 7680];
@@ -80,6 +86,14 @@ const aliases: readonly [name: string, type: string, value: unknown, labels?: ob
   ['cache_config_info', 'gauge', 1, { page_size: '16', num_pages: '128' }],
 ];
 
+const boards = ['grafana/altstream.json', 'grafana/vllm-names.json', 'prometheus/alerts.yaml'];
+
+/** What has no sample as long as nothing is wrong, or nothing was looked at. */
+const labelsWithoutSamples: Readonly<Record<string, readonly string[]>> = {
+  altstream_output_faults_total: ['fault'],
+  altstream_expert_tokens_max_over_mean: ['layers'],
+};
+
 describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, () => {
   let server: Serving;
   let families: Map<string, Family>;
@@ -150,7 +164,14 @@ describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, (
     expect(families.get('vllm:lora_requests_info')?.samples).toMatchObject([
       { labels: { max_lora: '0', running_lora_adapters: '', waiting_lora_adapters: '' } },
     ]);
-    expect(families.get('altstream_build_info')?.samples).toMatchObject([{ value: 1 }]);
+    const { version } = serverManifest;
+    expect(families.get('altstream_build_info')?.samples).toMatchObject([
+      { labels: { version, cuda: '', arch: process.arch }, value: 1 },
+    ]);
+    const kinds = families.get('altstream_gpu_memory_bytes')?.samples.map(({ labels }) => labels);
+    expect(kinds).toEqual(
+      ['weights', 'kv', 'workspace', 'graphs', 'other'].map((kind) => ({ kind })),
+    );
   });
 
   it('a refusal for too many waiting tokens is counted, and tells when to come back', async () => {
@@ -170,13 +191,30 @@ describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, (
     expect(counted?.value).toBe(1);
   });
 
+  it.each(boards)('everything that %s asks for is here, under labels that it has', (file) => {
+    const asked = [...expressionsOf(file)].flatMap(readSelectors);
+    expect(asked.length).toBeGreaterThan(5);
+    for (const { name, labels } of asked) {
+      const family = families.get(name) ?? families.get(name.replace(/_(bucket|sum|count)$/, ''));
+      expect([name, family?.type]).toEqual([name, expect.any(String)]);
+      const known = new Set([
+        ...(labelsWithoutSamples[name] ?? []),
+        ...(family?.samples.flatMap((sample) => Object.keys(sample.labels)) ?? []),
+        // Prometheus adds these.
+        ...['instance', 'job'],
+      ]);
+      expect([name, labels.filter((label) => !known.has(label))]).toEqual([name, []]);
+    }
+  });
+
   it('ours are there', () => {
     for (const name of [
       ...['kv_pages', 'kv_ledger_errors_total', 'cuda_graph_replays_total', 'aborts_total'],
       ...['cuda_graph_pad_rows_total', 'step_duration_seconds', 'schedule_seconds'],
       ...['output_backlog_steps', 'event_loop_lag_seconds', 'gc_pause_seconds_total'],
       ...['gpu_memory_bytes', 'startup_seconds', 'engine_heartbeat_age_seconds'],
-      ...['connections_refused_total', 'output_faults_total'],
+      ...['connections_refused_total', 'output_faults_total', 'server_ignored_fields_total'],
+      ...['late_events_total', 'expert_tokens_max_over_mean', 'build_info'],
     ]) {
       expect([name, families.get(`altstream_${name}`)?.help]).toEqual([name, expect.any(String)]);
     }

@@ -2,9 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from '../../errors/index.js';
 import type { HttpSettings } from '../../server-context.js';
-
-/** Who may use a route: everybody, whoever has a key, or whoever has the admin key. */
-export type Access = 'open' | 'key' | 'admin';
+import type { Access } from './access.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

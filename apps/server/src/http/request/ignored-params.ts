@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { fieldLabel, fieldList, ignoredFields } from '../../openai/ignored-fields.js';
 import type { ServerContext } from '../../server-context.js';
+import { fieldLabel, fieldList, ignoredFields } from './ignored-fields.js';
 
 /** Counts the fields of a request that nobody reads; with `--debug-headers` the answer names them. */
 export function tellIgnored(

@@ -20,7 +20,6 @@ import {
   completionBody,
   parseCompletionRequest,
 } from '../../openai/completion-request.js';
-import { readFields } from '../../openai/ignored-fields.js';
 import { fieldError } from '../../openai/parse-body.js';
 import { usageOf } from '../../openai/usage.js';
 import { StreamUsage } from '../../openai/usage.stream.js';
@@ -30,6 +29,7 @@ import { admit, type Ticket } from '../admission.js';
 import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
 import { tokenizeText } from '../prompt/prompt-text.js';
+import { readFields } from '../request/ignored-fields.js';
 import { tellIgnored } from '../request/ignored-params.js';
 import { checkChoices, checkTokens } from '../request-limits.js';
 import { streamSteps } from '../stream/stream-steps.js';

@@ -4,6 +4,7 @@ import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
 import type { LoadProgress } from '../engine-link.js';
 import type { EngineWorkerOptions } from '../messages.js';
 import { engineInfo, engineLimits } from './engine-facts.js';
+import { ExpertWatch } from './expert-watch.js';
 import type { EngineHostReports, HostedEngine } from './hosted-engine.js';
 import { openTrace } from './trace-file.js';
 
@@ -20,19 +21,31 @@ export async function startEngine(
   const model = await loadModel(options, runtime, onProgress);
   onProgress({ phase: 'graphs', done: 0, total: 1 });
   const trace = options.traceFile === undefined ? undefined : openTrace(options.traceFile);
+  const experts = new ExpertWatch(model);
   const engine = await Engine.create({
-    model,
+    model: experts,
     ...engineLimits(options, { watch, onFault, onLedgerError: onWarning, onTrace: trace?.write }),
     ...(options.memoryFraction === undefined ? {} : { memoryFraction: options.memoryFraction }),
     ...(options.graphSizes === undefined ? {} : { graphSizes: options.graphSizes }),
   });
+  try {
+    experts.begin(options.maxBatchedTokens);
+  } catch (error) {
+    // A metric is missing then, and nothing else.
+    onWarning(error as Error);
+  }
   return {
     engine,
     runtime,
-    info: engineInfo(engine, model, { device, runtime: runtime.describe() }),
+    facts: () => ({ experts: experts.load, bytes: runtime.stats().bytesInUse }),
+    info: engineInfo(engine, model, {
+      device: { ...device, sm: model.device.sm },
+      runtime: runtime.describe(),
+    }),
     close: async () => {
       await engine.close();
       trace?.close();
+      experts.dispose();
       model.dispose();
       await runtime[Symbol.asyncDispose]();
     },

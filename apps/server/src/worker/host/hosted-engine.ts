@@ -1,7 +1,7 @@
 import type { Runtime } from '@altstream/cuda-runtime';
 import type { Engine, StepWatch } from '@altstream/engine';
 import type { LoadProgress } from '../engine-link.js';
-import type { EngineInfo } from '../messages.js';
+import type { DeviceFacts, EngineInfo } from '../messages.js';
 
 /** An engine, and what it runs on. */
 export interface HostedEngine {
@@ -9,6 +9,8 @@ export interface HostedEngine {
   /** Undefined for a mock. */
   readonly runtime: Runtime | undefined;
   readonly info: EngineInfo;
+  /** What the engine does not know itself. */
+  facts(): DeviceFacts;
   close(): Promise<void>;
 }
 

@@ -22,6 +22,7 @@ export async function startMock(
   return {
     engine,
     runtime: undefined,
+    facts: () => ({ experts: undefined, bytes: undefined }),
     info: engineInfo(engine, model, { device: { taken: 'none' } }),
     close: async () => {
       await engine.close();

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScripted } from './makers/scripted-server.js';
+import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 
 const messages = [{ role: 'user', content: 'Hi' }];
 const thinking = { thinking: { type: 'enabled' } };

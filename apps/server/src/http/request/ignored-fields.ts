@@ -1,4 +1,4 @@
-import { notYet } from './sampling-fields.js';
+import { notYet } from '../../openai/sampling-fields.js';
 
 /** Fields that say something of the caller and nothing of the answer: ignored by design, and by everybody. */
 const describing = [
