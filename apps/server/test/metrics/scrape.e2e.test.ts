@@ -88,9 +88,10 @@ const aliases: readonly [name: string, type: string, value: unknown, labels?: ob
 
 const boards = ['grafana/altstream.json', 'grafana/vllm-names.json', 'prometheus/alerts.yaml'];
 
-/** What has no sample as long as nothing is wrong, or nothing was looked at. */
+/** What has no sample as long as nothing is wrong, was loaded, or was looked at. */
 const labelsWithoutSamples: Readonly<Record<string, readonly string[]>> = {
   altstream_output_faults_total: ['fault'],
+  altstream_startup_seconds: ['phase'],
   altstream_expert_tokens_max_over_mean: ['layers'],
 };
 
