@@ -2,10 +2,10 @@ import { controlTexts } from '@altstream/minimax-m3-chat';
 import { ApiError } from '../errors/index.js';
 import type { ChatRequest } from '../openai/chat-request.js';
 import type { ServerContext } from '../server-context.js';
+import { toolCallGrammar } from './calls/tool-grammar.js';
 import type { ChoiceGrammar } from './grammar.js';
 import { type AskedGrammar, grammarOf } from './grammar-fields.js';
 import type { CallRule } from './tool-choice.js';
-import { toolCallGrammar } from './tool-grammar.js';
 
 type Tool = NonNullable<ChatRequest['tools']>[number];
 

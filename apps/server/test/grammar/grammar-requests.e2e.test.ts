@@ -45,7 +45,7 @@ describe('grammars of requests', () => {
     expect(lastGrammar()).toMatchObject({ marker: 'begins' });
     await post({ tools, tool_choice: 'required' });
     expect(lastGrammar()).toMatchObject({ marker: 'inside', grammar: { kind: 'ebnf' } });
-    expect(lastGrammar()?.grammar.text).toMatch(/\(call0 \| call1\)\+/);
+    expect(lastGrammar()?.grammar.text).toMatch(/\(r\d+ \| r\d+\)\+/);
     await post({ tools, tool_choice: { type: 'function', function: { name: 'time' } } });
     expect(lastGrammar()?.grammar.text).toMatch(/name=\\"time/);
     expect(lastGrammar()?.grammar.text).not.toMatch(/weather/);

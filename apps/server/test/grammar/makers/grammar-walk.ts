@@ -3,6 +3,7 @@ import {
   buildByteTokenizer,
   byteToCharacter,
   ChatTokenizer,
+  controlTexts,
 } from '@altstream/minimax-m3-chat';
 import type { Grammar } from '../../../src/grammar/grammar.js';
 import { loadGrammarLibrary } from '../../../src/grammar/library.js';
@@ -11,6 +12,7 @@ import { GrammarShelf } from '../../../src/grammar/shelf.js';
 const tokenizer = new ChatTokenizer(buildByteTokenizer({ vocabSize: 600 }).tokenizerJson);
 const bytes = new ByteTable(tokenizer.bytes.data);
 const eos = 1;
+const namespace = tokenizer.specialId(controlTexts.namespace);
 
 /** A copy of the grammar library, over a vocabulary of bytes. */
 export interface GrammarWalk {
@@ -20,11 +22,17 @@ export interface GrammarWalk {
   text(grammar: Grammar, random: () => number, mostTokens: number): Promise<string | undefined>;
 }
 
-/** Throws what the library does; after an abort another copy is wanted. */
-export async function startWalk(): Promise<GrammarWalk> {
+/**
+ * Throws what the library does; after an abort another copy is wanted.
+ *
+ * @param hasMarkers texts may have the marker of tool calls in them
+ */
+export async function startWalk(hasMarkers = false): Promise<GrammarWalk> {
   const library = loadGrammarLibrary();
   const vocabulary = Array.from({ length: 600 }, (_, id) =>
-    bytes.isSpecial(id) ? '' : Array.from(bytes.bytesOf(id), byteToCharacter).join(''),
+    bytes.isSpecial(id) && !(hasMarkers && id === namespace)
+      ? ''
+      : Array.from(bytes.bytesOf(id), byteToCharacter).join(''),
   );
   const type = 'byte_level' as const;
   const info = await library.TokenizerInfo.createTokenizerInfo(vocabulary, type, false, 600, [eos]);
@@ -52,7 +60,9 @@ export async function startWalk(): Promise<GrammarWalk> {
         // Sets beyond ASCII are sets of bytes, and not all of those are UTF-8.
         const plain = next.filter((id) => bytes.bytesOf(id).every((byte) => byte < 0x80));
         // Ends of texts, lists and objects more often than their share, or few would be whole.
-        const ends = next.filter((id) => ['"', ']', '}'].includes(tokenizer.decode([id])));
+        const ends = next.filter(
+          (id) => id === namespace || ['"', ']', '}'].includes(tokenizer.decode([id])),
+        );
         const from = ends.length > 0 && random() < 0.4 ? ends : plain.length > 0 ? plain : next;
         const id = from[Math.floor(random() * from.length)];
         if (id === undefined || !matcher.acceptToken(id)) throw new Error('the mask is wrong');

@@ -1,0 +1,124 @@
+import { isConstraint, isOfType } from '../schema-keywords.js';
+
+/** A schema object. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** What a schema says about a value, once its references and groups are settled. */
+export type SchemaShape =
+  | { readonly kind: 'any' }
+  | { readonly kind: 'choices'; readonly values: readonly unknown[] }
+  /** Each of them is allowed. */
+  | { readonly kind: 'schemas'; readonly schemas: readonly unknown[] }
+  | { readonly kind: 'types'; readonly types: readonly string[]; readonly schema: Schema };
+
+/** @param root the document that references point into */
+export function shapeOf(given: unknown, root: unknown): SchemaShape {
+  const schema = settle(given, root, new Set());
+  if (!schema) return { kind: 'any' };
+  const list = schema['enum'];
+  const values = Array.isArray(list) ? list : 'const' in schema ? [schema['const']] : undefined;
+  if (values) {
+    const { type } = schema;
+    const types = Array.isArray(type) ? type : [type];
+    const isFitting = (value: unknown): boolean => types.some((one) => isOfType(value, one));
+    const fitting = type === undefined ? values : values.filter(isFitting);
+    return { kind: 'choices', values: fitting };
+  }
+  const { anyOf, oneOf, ...base } = schema;
+  const some = [anyOf, oneOf].find((one) => Array.isArray(one) && one.length > 0);
+  if (some) {
+    const isAlone = !Object.keys(base).some(isConstraint);
+    const schemas = (some as unknown[]).map((one) => (isAlone ? one : join(base, one)));
+    return { kind: 'schemas', schemas };
+  }
+  const types = typesOf(schema);
+  return types.length === 0 ? { kind: 'any' } : { kind: 'types', types, schema };
+}
+
+/** Declared properties, and those that must be there, in the order in which they are written. */
+export function membersOf(schema: Schema): { name: string; value: unknown; isRequired: boolean }[] {
+  const properties = isSchema(schema['properties']) ? schema['properties'] : {};
+  const required = namesOf(schema['required']);
+  const { additionalProperties: other = {} } = schema;
+  const names = new Set([...Object.keys(properties), ...required]);
+  return Array.from(names, (name) => ({
+    name,
+    value: Object.hasOwn(properties, name) ? properties[name] : other,
+    isRequired: required.includes(name),
+  }));
+}
+
+/** Elements of an array. */
+export interface Elements {
+  /** Schemas of the first ones. */
+  readonly first: readonly unknown[];
+  /** Schema of the others; false = there are none. */
+  readonly other: unknown;
+  readonly least: number;
+  /** Undefined = any number. */
+  readonly most: number | undefined;
+}
+
+const mostCount = 4096;
+
+/** What a schema says about the elements of an array. */
+export function elementsOf(schema: Schema): Elements {
+  const { prefixItems, items, minItems, maxItems } = schema;
+  const list = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : [];
+  const least = typeof minItems === 'number' ? Math.min(Math.max(0, minItems), mostCount) : 0;
+  const most =
+    typeof maxItems === 'number' ? Math.min(Math.max(least, maxItems), mostCount) : undefined;
+  return { first: list, other: Array.isArray(items) ? undefined : items, least, most };
+}
+
+/** True for an object. */
+export function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The schema with what its references and `allOf` say; undefined where it says nothing. */
+function settle(given: unknown, root: unknown, seen: Set<unknown>): Schema | undefined {
+  // One that was seen adds nothing, and may go round.
+  if (!isSchema(given) || seen.has(given)) return undefined;
+  seen.add(given);
+  const { $ref: reference, allOf, ...own } = given;
+  const target = typeof reference === 'string' ? resolve(reference, root) : undefined;
+  const parts = [target, ...(Array.isArray(allOf) ? allOf : [])];
+  const settled = parts.map((one) => settle(one, root, seen));
+  return [...settled, own].reduce<Schema>((sum, one) => join(sum, one), {});
+}
+
+/** Both together, as far as that can be told by their keywords. */
+function join(one: Schema, other: unknown): Schema {
+  if (!isSchema(other)) return one;
+  const both: Record<string, unknown> = { ...one, ...other };
+  if (isSchema(one['properties']) && isSchema(other['properties'])) {
+    both['properties'] = { ...one['properties'], ...other['properties'] };
+  }
+  const required = [...namesOf(one['required']), ...namesOf(other['required'])];
+  if (required.length > 0) both['required'] = [...new Set(required)];
+  return both;
+}
+
+function namesOf(list: unknown): string[] {
+  return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [];
+}
+
+function typesOf(schema: Schema): string[] {
+  const { type, nullable } = schema;
+  const named = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string');
+  if (named.length > 0) return [...new Set([...named, ...(nullable === true ? ['null'] : [])])];
+  if (isSchema(schema['properties'])) return ['object'];
+  return schema['items'] === undefined && schema['prefixItems'] === undefined ? [] : ['array'];
+}
+
+function resolve(reference: string, root: unknown): unknown {
+  if (!/^#(\/|$)/.test(reference)) return undefined;
+  let value = root;
+  for (const part of reference.split('/').slice(1)) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Schema)[key];
+  }
+  return value;
+}
