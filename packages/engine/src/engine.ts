@@ -39,6 +39,11 @@ export interface EngineStats {
   readonly lookAhead: LookAheadReport;
 }
 
+/** The events of a request, with the number by which it can be given up. */
+export interface Generation extends AsyncIterableIterator<GenerationEvent> {
+  readonly id: number;
+}
+
 /** A request that is under way. */
 export interface Submission {
   readonly id: number;
@@ -61,6 +66,8 @@ export class Engine {
   readonly #ledger: LedgerWatch;
   readonly #scheduler: Scheduler;
   readonly #steps: StepPipeline;
+  /** Those that have not ended. */
+  readonly #requests = new Map<number, Submission>();
   #nextId = 1;
   #isClosed = false;
   #backlog: Backlog = 'none';
@@ -111,16 +118,14 @@ export class Engine {
    *
    * @throws ParameterError, CapacityError, ClosedError, before anything is queued
    */
-  generate(
-    prompt: ArrayLike<number>,
-    parameters: GenerationParameters = {},
-  ): AsyncIterableIterator<GenerationEvent> {
+  generate(prompt: ArrayLike<number>, parameters: GenerationParameters = {}): Generation {
     const queue = new EventQueue<GenerationEvent>();
     const submission = this.submit(prompt, parameters, (event) => {
       queue.push(event);
       if (event.type === 'finish') queue.end();
     });
-    return queue.iterate(() => submission.abort());
+    const events = queue.iterate(() => submission.abort());
+    return Object.assign(events, { id: submission.id });
   }
 
   /**
@@ -169,10 +174,27 @@ export class Engine {
     const { signal } = parameters;
     if (signal?.aborted) sequence.isAborted = true;
     signal?.addEventListener('abort', abort, { once: true });
-    forget = (): void => signal?.removeEventListener('abort', abort);
+    const submission = { id: sequence.id, abort };
+    forget = (): void => {
+      signal?.removeEventListener('abort', abort);
+      this.#requests.delete(sequence.id);
+    };
+    this.#requests.set(sequence.id, submission);
     this.#scheduler.add(sequence, nowMs);
     this.#wake?.();
-    return { id: sequence.id, abort };
+    return submission;
+  }
+
+  /**
+   * Gives a request up at the next step border, wherever it stands; its reader gets the end.
+   *
+   * @param id of a submission or a generation
+   * @returns whether it had not ended; one that has ended, or never was, is left alone
+   */
+  abort(id: number): boolean {
+    const request = this.#requests.get(id);
+    request?.abort();
+    return request !== undefined;
   }
 
   /** Counters and gauges, read at any time. */
@@ -305,6 +327,10 @@ export class Engine {
     for (const { sequence, start } of prefill) {
       const { admissions, cachedTokens, id } = sequence;
       if (admissions === 1 && start === cachedTokens) watch.started(id);
+    }
+    // One whose prompt another computed starts with its first token.
+    for (const { admissions, drawnTokens, id } of decode) {
+      if (admissions === 1 && drawnTokens === 1) watch.started(id);
     }
     const { running, waiting } = this.#scheduler;
     watch.planned({

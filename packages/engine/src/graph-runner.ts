@@ -4,6 +4,7 @@ import { isFatal } from './errors/is-fatal.js';
 import { MaskedSampler } from './grammar/masked-sampler.js';
 import { askMatchers, type RowRule, type StepRules } from './grammar/row-rule.js';
 import type { CausalModel, ModelCache } from './model.js';
+import type { PageCopy } from './pages/page-copies.js';
 import { type RowLogprobs, readLogprobs, type Sampled, Sampler } from './sampler.js';
 import type { Sequence } from './sequence.js';
 import { DecodeBlock, type StepOutputs } from './step/decode-block.js';
@@ -120,10 +121,15 @@ export class GraphRunner {
    * Enqueues a step that computes one token of each sequence, the last one that it counts as computed, row
    * by row. Throws what cannot be enqueued.
    *
+   * @param copies pages to copy before, in order
    * @returns the tokens that were drawn, when they are there; take them before the step after the next
    */
-  launch(sequences: readonly Sequence[]): Promise<SampledToken[]> {
-    const { stream, model, lookAhead } = this.#options;
+  launch(
+    sequences: readonly Sequence[],
+    copies: readonly PageCopy[] = [],
+  ): Promise<SampledToken[]> {
+    const { stream, model, cache, lookAhead } = this.#options;
+    for (const { from, to } of copies) cache.copyPage(from, to, stream);
     const asked = askMatchers(sequences, model.vocabSize);
     const bucket = this.#buckets.find(({ rows }) => rows >= sequences.length);
     const rows = bucket?.rows ?? sequences.length;

@@ -1,4 +1,4 @@
-export { Engine, type EngineStats, type Submission } from './engine.js';
+export { Engine, type EngineStats, type Generation, type Submission } from './engine.js';
 export { defaultGraphSizes, type EngineOptions } from './engine-options.js';
 export {
   CapacityError,

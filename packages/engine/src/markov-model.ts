@@ -41,8 +41,9 @@ export class MarkovModel implements CausalModel {
     return new MarkovModel(runtime, table, limits);
   }
 
+  /** Of what came before the last token nothing is kept, so a page has nothing to copy. */
   createCache(pages: number): ModelCache {
-    return { pages, dispose: () => undefined };
+    return { pages, copyPage: () => undefined, dispose: () => undefined };
   }
 
   forward(batch: ModelBatch, _cache: ModelCache, step: StepContext): Tensor {

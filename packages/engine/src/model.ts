@@ -28,6 +28,8 @@ export interface StepContext {
 /** A model's keys and values for a number of pages. */
 export interface ModelCache {
   readonly pages: number;
+  /** Enqueues a copy of all that a page holds, over all layers, to another page; never captured. */
+  copyPage(from: number, to: number, stream: Stream): void;
   dispose(): void;
 }
 

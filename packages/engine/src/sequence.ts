@@ -46,7 +46,12 @@ export class Sequence {
   lastStep = 0;
   /** Prompt tokens whose pages others had computed. */
   cachedTokens = 0;
-  /** Counts the times that the pages went back: the same number of pages may then be other ones. */
+  /**
+   * Its prompt's length while the prompt's last page is another's, and what it computes of the prompt is
+   * there already; 0 = it writes what it computes.
+   */
+  sharedTokens = 0;
+  /** Counts the times that pages were replaced: the same number of pages may then be other ones. */
   tableVersion = 0;
   /** Why it ended; undefined until then. */
   outcome: FinishEvent['reason'] | undefined;
@@ -120,8 +125,9 @@ export class Sequence {
     return (position < length ? this.prompt[position] : this.generated[position - length]) ?? -1;
   }
 
-  /** Where the token at a position keeps its keys and values. */
+  /** Where the token at a position puts its keys and values; −1 = nowhere, they are there. */
   slotAt(position: number): number {
+    if (position < this.sharedTokens) return -1;
     const { pageTokens } = this.#options;
     const page = this.pages[Math.floor(position / pageTokens)] ?? -1;
     return page < 0 ? -1 : page * pageTokens + (position % pageTokens);

@@ -137,7 +137,7 @@ export class StepPipeline {
   }
 
   /** Enqueues both parts; one that cannot be enqueued fails alone, when its turn has come. */
-  #launch({ step, decode, prefill: pieces, lacksPages }: Batch): Flight {
+  #launch({ step, copies, decode, prefill: pieces, lacksPages }: Batch): Flight {
     const { decode: decoder, prefill: prefiller } = this.#options;
     this.#counts.steps += 1;
     let isBroken = false;
@@ -161,7 +161,9 @@ export class StepPipeline {
       }
     };
     const decoding =
-      decode.length > 0 ? part('decoding', decode, () => decoder.launch(decode)) : undefined;
+      decode.length > 0
+        ? part('decoding', decode, () => decoder.launch(decode, copies))
+        : undefined;
     const owners = pieces.map(({ sequence }) => sequence);
     const prefilling =
       pieces.length > 0

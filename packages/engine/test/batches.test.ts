@@ -88,14 +88,16 @@ onEachBackend((backend) => {
       const engine = await Engine.create({ model, graphSizes: [], maxBatchedTokens: 8, pages: 64 });
       const order: string[] = [];
       const run = async (name: string, length: number): Promise<void> => {
-        await collect(engine.generate(new Array(length).fill(1), { temperature: 0, maxTokens: 1 }));
+        await collect(
+          engine.generate(new Array(length).fill(length % vocab), { temperature: 0, maxTokens: 1 }),
+        );
         order.push(name);
       };
       await Promise.all([run('long', 60), run('short', 4), run('shorter', 3)]);
       await engine.close();
       expect(order).toEqual(['short', 'shorter', 'long']);
       for (const pass of passes) expect(pass.length).toBeLessThanOrEqual(8);
-      expect(passes[0]?.filter(({ id }) => id === 1)).toHaveLength(8);
+      expect(passes[0]?.filter(({ id }) => id > 0)).toHaveLength(8);
     });
 
     it('gives the same bits for every amount of padding in a bucket', async () => {

@@ -79,11 +79,11 @@ onEachBackend((backend) => {
 
     it('counts the steps that change logits', async () => {
       const engine = await Engine.create({ model: counting, maxSequences: 4 });
-      const ask = (given: GenerationParameters) =>
-        collect(engine.generate([3], { temperature: 0, ...given }));
+      const ask = (given: GenerationParameters, last = 3) =>
+        collect(engine.generate([last], { temperature: 0, ...given }));
       await ask({ maxTokens: 20 });
       expect(engine.stats().graphs.changedSteps).toBe(0);
-      await Promise.all([ask({ maxTokens: 40 }), ask({ maxTokens: 11, frequencyPenalty: 0.5 })]);
+      await Promise.all([ask({ maxTokens: 40 }), ask({ maxTokens: 11, frequencyPenalty: 0.5 }, 4)]);
       expect(engine.stats().graphs.changedSteps).toBe(10);
       await engine.close();
     });

@@ -16,7 +16,9 @@ class Simulation {
   readonly pool = new PagePool(pages);
   readonly cache = new PrefixCache({ pool: this.pool, pageTokens, isEnabled: true });
   readonly live: Sequence[] = [];
-  readonly counts = { preemptions: 0, evictions: 0 };
+  readonly counts = { preemptions: 0, evictions: 0, shared: 0, copies: 0 };
+  /** What the device would have in each slot: the token whose keys and values they are. */
+  readonly #memory = new Int32Array(pages * pageTokens).fill(-1);
   readonly #random: ReturnType<typeof seededRandom>;
   #step = 0;
 
@@ -38,6 +40,19 @@ class Simulation {
     this.#step += 1;
   }
 
+  /** Throws unless every sequence finds its own tokens where its page table says. */
+  checkContents(): void {
+    for (const one of this.live) {
+      for (let position = 0; position < one.certainTokens; position += 1) {
+        const page = one.pages[Math.floor(position / pageTokens)] ?? -1;
+        const found = this.#memory[page * pageTokens + (position % pageTokens)];
+        const expected = one.tokenAt(position);
+        if (found === expected) continue;
+        throw new Error(`sequence ${one.id} finds ${found} at ${position}, expected ${expected}`);
+      }
+    }
+  }
+
   drain(): void {
     for (const one of [...this.live]) this.#end(one, 'abort');
     this.cache.landed(this.#step);
@@ -46,7 +61,8 @@ class Simulation {
   #add(): void {
     const salt = this.#random.integer(0, 3) === 0 ? { cacheSalt: 'apart' } : {};
     const wants = this.#random.integer(0, 9) === 0 ? { promptLogprobs: 0 } : {};
-    const promptTokens = this.#random.integer(1, 40);
+    // Few lengths, so that there are twins.
+    const promptTokens = this.#random.integer(1, 10) * 5 - this.#random.integer(0, 2);
     const parameters = { ...salt, ...wants };
     const { sequence } = makeSequence({ promptTokens, maxTokens: 30, parameters });
     if (this.cache.admit(sequence, 0)) this.live.push(sequence);
@@ -60,12 +76,27 @@ class Simulation {
       this.#preempt(one);
       return;
     }
+    this.#write(one, tokens);
     one.computedTokens += tokens;
     one.landedTokens += tokens;
     this.cache.publish(one);
     const isComplete = one.remainingPrefill <= 0;
     if (isComplete) one.accept({ id: this.#random.integer(0, 3), logprob: 0, top: [] });
     if (one.state === 'finished') this.#leave(one);
+  }
+
+  /** A step on the device: copies come first. */
+  #write(one: Sequence, tokens: number): void {
+    for (const { from, to } of this.cache.takeCopies()) {
+      this.counts.copies += 1;
+      this.#memory.copyWithin(to * pageTokens, from * pageTokens, (from + 1) * pageTokens);
+    }
+    if (one.sharedTokens > 0) this.counts.shared += 1;
+    const first = one.computedTokens;
+    for (let position = first; position < first + tokens; position += 1) {
+      const slot = one.slotAt(position);
+      if (slot >= 0) this.#memory[slot] = one.tokenAt(position);
+    }
   }
 
   #preempt(one: Sequence): void {
@@ -91,10 +122,13 @@ describe('the page ledger', () => {
     const simulation = new Simulation(35);
     for (let event = 1; event <= many; event += 1) {
       simulation.happen();
-      if (event % 100 === 0) simulation.cache.check(simulation.live);
+      if (event % 100 === 0) {
+        simulation.cache.check(simulation.live);
+        simulation.checkContents();
+      }
     }
-    const { preemptions, evictions } = simulation.counts;
-    expect(Math.min(preemptions, evictions)).toBeGreaterThan(many / 1000);
+    const { preemptions, evictions, shared, copies } = simulation.counts;
+    expect(Math.min(preemptions, evictions, shared, copies)).toBeGreaterThan(many / 1000);
     simulation.drain();
     simulation.cache.check([]);
     simulation.cache.flush();
@@ -107,8 +141,13 @@ describe('the page ledger', () => {
     for (let event = 0; event < events; event += 1) {
       simulation.happen();
       cache.check(live);
+      simulation.checkContents();
     }
     expect(Math.min(counts.preemptions, counts.evictions, cache.counts.hits)).toBeGreaterThan(500);
+    // A copy less than twins, if the others have gone by then.
+    expect(Math.min(counts.shared, counts.copies, counts.shared - counts.copies)).toBeGreaterThan(
+      20,
+    );
     simulation.drain();
     cache.check([]);
     expect(pool.counts()).toMatchObject({ pinned: 0, reserved: 0 });

@@ -1,29 +1,21 @@
-import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Engine, type GenerationEvent, type MarkovModel, replaySchedule } from '../src/index.js';
+import { describe, expect, it } from 'vitest';
+import { Engine, type GenerationEvent, replaySchedule } from '../src/index.js';
 import { collect, smoothModel } from './makers/counting.js';
+import { modelOfSuite } from './makers/model-of-suite.js';
 import { settledStats } from './makers/settled-stats.js';
 
 onEachBackend((backend) => {
   describe('preemption', () => {
-    let runtime: Runtime;
-    let model: MarkovModel;
-
-    beforeAll(async () => {
-      runtime = await open({ backend });
-      model = await smoothModel(runtime, { pageTokens: 4, maxPositions: 128 });
-    });
-    afterAll(async () => {
-      model.dispose();
-      await runtime.dispose();
-    });
+    const suite = modelOfSuite(backend, (runtime) =>
+      smoothModel(runtime, { pageTokens: 4, maxPositions: 128 }),
+    );
 
     /** Answers of six sampled requests, by the pages that they share. */
     async function answers(pages: number, graphSizes?: readonly number[]) {
       const lines: string[] = [];
       const engine = await Engine.create({
-        model,
+        model: suite.model,
         pages,
         maxSequences: 6,
         maxBatchedTokens: 16,

@@ -1,8 +1,8 @@
-import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend, seededRandom } from '@altstream/cuda-runtime/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Engine, type GenerationEvent, type MarkovModel } from '../src/index.js';
+import { describe, expect, it } from 'vitest';
+import { Engine, type GenerationEvent } from '../src/index.js';
 import { collect, counted, countingModel, ids, vocab } from './makers/counting.js';
+import { modelOfSuite } from './makers/model-of-suite.js';
 import { settledStats } from './makers/settled-stats.js';
 
 /** A request drawn at random, and what must come of it. */
@@ -46,21 +46,13 @@ function checkOrder(events: readonly GenerationEvent[]): void {
 
 onEachBackend((backend) => {
   describe('two hundred random requests', () => {
-    let runtime: Runtime;
-    let model: MarkovModel;
-
-    beforeAll(async () => {
-      runtime = await open({ backend });
-      model = await countingModel(runtime, { pageTokens: 4, maxPositions: 128 });
-    });
-    afterAll(async () => {
-      model.dispose();
-      await runtime.dispose();
-    });
+    const suite = modelOfSuite(backend, (runtime) =>
+      countingModel(runtime, { pageTokens: 4, maxPositions: 128 }),
+    );
 
     it.each([1, 2])('get what they asked for and leave nothing behind (seed %i)', async (seed) => {
       const engine = await Engine.create({
-        model,
+        model: suite.model,
         checkLedger: true,
         pages: 45,
         maxSequences: 6,

@@ -1,6 +1,6 @@
 /** Keys, values and index keys of all layers, in pages. */
 
-import { type Device, Tensor } from '@altstream/cuda-runtime';
+import { type Device, type Stream, Tensor } from '@altstream/cuda-runtime';
 import type { LayerKind, ModelConfig } from './config/model-config.js';
 import type { Range } from './loader/shard.js';
 
@@ -84,12 +84,28 @@ export class KvCache {
     }
   }
 
+  /** Enqueues a copy of a page over all layers. @throws RangeError for a page that is not there */
+  copyPage(from: number, to: number, stream: Stream): void {
+    for (const [name, page] of Object.entries({ from, to })) {
+      if (Number.isInteger(page) && page >= 0 && page < this.pages) continue;
+      const expected = `a page from 0 to ${this.pages - 1}`;
+      throw new RangeError(`copyPage: \`${name}\` is ${page}, expected ${expected}`);
+    }
+    for (const tensor of this.#tensors()) {
+      // A rank without heads keeps nothing.
+      if (tensor.elements === 0) continue;
+      // The parts are forgotten at once, so they are borrowed.
+      const all = tensor.borrow();
+      stream.copy(all.slice(0, to, to + 1), all.slice(0, from, from + 1));
+    }
+  }
+
   /** Frees the memory. */
   dispose(): void {
-    for (const { k, v, indexKeys } of this.layers) {
-      k.dispose();
-      v.dispose();
-      indexKeys?.dispose();
-    }
+    for (const tensor of this.#tensors()) tensor.dispose();
+  }
+
+  #tensors(): Tensor[] {
+    return this.layers.flatMap(({ k, v, indexKeys }) => (indexKeys ? [k, v, indexKeys] : [k, v]));
   }
 }

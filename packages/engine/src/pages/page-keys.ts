@@ -17,6 +17,7 @@ export class PageKeys {
   readonly #options: PageKeysOptions;
   readonly #salt: Buffer;
   readonly #keys: string[] = [];
+  #prompt: string | undefined;
 
   constructor(options: PageKeysOptions) {
     this.#options = options;
@@ -36,10 +37,20 @@ export class PageKeys {
     return index === 0 ? '' : this.at(index - 1);
   }
 
-  #hash(index: number): string {
+  /** The name of a whole prompt: that of its last page, which need not be full. Always the same prompt. */
+  ofPrompt(tokens: number): string {
+    const { pageTokens } = this.#options;
+    const full = Math.floor(tokens / pageTokens);
+    if (full > 0) this.at(full - 1);
+    const isFull = full * pageTokens === tokens;
+    this.#prompt ??= isFull ? this.at(full - 1) : this.#hash(full, tokens - full * pageTokens);
+    return this.#prompt;
+  }
+
+  #hash(index: number, length = this.#options.pageTokens): string {
     const { pageTokens, tokenAt } = this.#options;
     const first = index * pageTokens;
-    const ids = Int32Array.from({ length: pageTokens }, (_, offset) => tokenAt(first + offset));
+    const ids = Int32Array.from({ length }, (_, offset) => tokenAt(first + offset));
     const parent = this.#keys[index - 1] ?? '\0'.repeat(32);
     return createHash('sha256')
       .update(parent, 'latin1')

@@ -98,6 +98,18 @@ export class PagePool {
     this.#holders[page] = (this.#holders[page] ?? 0) + 1;
   }
 
+  /** One more sequence holds a page that another one holds. */
+  join(page: number): void {
+    const holders = this.#holders[page] ?? 0;
+    if (holders === 0) throw new LedgerError(`page ${page} is joined, and nobody holds it`);
+    this.#holders[page] = holders + 1;
+  }
+
+  /** Whether its only holder may write to a page: nobody else counts on what is in it. */
+  isPrivate(page: number): boolean {
+    return this.#holders[page] === 1 && !this.index.has(page);
+  }
+
   /** A sequence lets its pages go, the last one first, so that chains are evicted from their tails. */
   letGo(pages: readonly number[]): void {
     for (const page of [...pages].reverse()) {

@@ -1,6 +1,9 @@
 import type { Sequence } from '../sequence.js';
-import { PageKeys } from './page-keys.js';
+import { type Holding, newHolding } from './holding.js';
+import { PageCopies, type PageCopy } from './page-copies.js';
+import { isNew, namesInFlight, nextName } from './page-names.js';
 import type { PagePool } from './page-pool.js';
+import { PromptHolders } from './prompt-holders.js';
 
 /** What a prefix cache is made of. */
 export interface PrefixCacheOptions {
@@ -16,23 +19,9 @@ export interface PrefixCacheCounts {
   readonly hits: number;
 }
 
-/** What the cache knows of a sequence. */
-interface Holding {
-  readonly keys: PageKeys;
-  /** Promises of the pool that are left. */
-  promised: number;
-  /** Pages from the start that are in the index, or have a twin there. */
-  published: number;
-  /** Pages that this sequence entered itself. */
-  entered: number[];
-  /** Steps in a row that it waited for a page that another computes. */
-  waits: number;
-  /** Tokens that it had once: what it gets back after a release is no hit. */
-  furthest: number;
-  wasCounted: boolean;
-}
-
 const mostWaits = 2;
+/** Prompts taken over in a step whose last page is copied in the next, over all layers. */
+const mostToCopy = 2;
 
 /**
  * Block tables of sequences over a page pool. Pages that are full enter an index; a sequence that begins
@@ -41,10 +30,14 @@ const mostWaits = 2;
 export class PrefixCache {
   readonly #options: PrefixCacheOptions;
   readonly #holdings = new WeakMap<Sequence, Holding>();
+  readonly #prompts = new PromptHolders();
+  readonly #copies = new PageCopies();
   /** Tables of sequences that are over, which a step that still runs may write to. */
   #leaving: { readonly step: number; readonly pages: number[] }[] = [];
   #landed = 0;
   readonly #counts = { queries: 0, hits: 0 };
+  /** Prompts taken over since the last step whose last page will be copied. */
+  #toCopy = 0;
 
   constructor(options: PrefixCacheOptions) {
     this.#options = options;
@@ -111,7 +104,17 @@ export class PrefixCache {
   }
 
   /**
-   * Gives every sequence, in order, what others computed since the last step.
+   * Gives every sequence, in order, what others computed since the last step. One whose whole prompt is
+   * there takes that over with its last page, which need not be full: it has `sharedTokens` then, and one
+   * token to compute, whose logits are wanted. Before those that are over let their pages go, and in `share`.
+   */
+  handOver(sequences: readonly Sequence[]): void {
+    if (!this.#options.isEnabled) return;
+    for (const sequence of sequences) this.#handOver(sequence, this.#holding(sequence));
+  }
+
+  /**
+   * Hands over, and says who waits for more.
    *
    * @param live all that hold pages
    * @returns those whose next page another is computing: it costs them less to wait. None waits
@@ -119,40 +122,57 @@ export class PrefixCache {
    */
   share(sequences: readonly Sequence[], live = sequences): ReadonlySet<Sequence> {
     const waiting = new Set<Sequence>();
-    if (!this.#options.isEnabled || sequences.length === 0) return waiting;
+    const { isEnabled, pageTokens } = this.#options;
+    if (!isEnabled || sequences.length === 0) return waiting;
     const flying = live.filter(({ isInFlight }) => isInFlight);
     const most = mostWaits + (flying.length > 0 ? 1 : 0);
-    const claimed = new Set(flying.flatMap((sequence) => this.#keysInFlight(sequence)));
+    const claimed = new Set(
+      flying.flatMap((one) => namesInFlight(one, this.#holding(one).keys, pageTokens)),
+    );
     for (const sequence of sequences) {
       const holding = this.#holding(sequence);
-      this.#catchUp(sequence, holding);
-      const key = this.#nextKey(sequence, holding);
+      if (this.#handOver(sequence, holding)) {
+        if (sequence.sharedTokens === 0) waiting.add(sequence);
+        continue;
+      }
+      const key = nextName(sequence, holding.keys, pageTokens);
       if (key === undefined) continue;
-      const isWorthIt = claimed.has(key) && this.#canTakeOver(sequence);
+      const mayTake = this.#canTakeOver(sequence) || this.#canTakeWhole(sequence);
+      const isWorthIt = claimed.has(key) && mayTake;
       claimed.add(key);
       if (!isWorthIt || holding.waits >= most) continue;
       holding.waits += 1;
       waiting.add(sequence);
     }
+    this.#toCopy = 0;
     return waiting;
   }
 
   /**
    * Takes pages until there is room for so many tokens: first those that were promised, then any that
-   * nobody was.
+   * nobody was. A page that others hold, too, and that is about to be written to, is replaced by a copy.
    *
    * @returns whether there is
    */
   grow(sequence: Sequence, tokens: number): boolean {
-    const { pool, pageTokens } = this.#options;
+    const { pageTokens } = this.#options;
     const holding = this.#holding(sequence);
+    if (sequence.sharedTokens > 0 && tokens > sequence.sharedTokens) {
+      if (!this.#ownLastPage(sequence, holding)) return false;
+      sequence.sharedTokens = 0;
+    }
     const wanted = Math.ceil(tokens / pageTokens);
     while (sequence.pages.length < wanted) {
-      if (holding.promised > 0) holding.promised -= 1;
-      else if (!pool.promise(1)) return false;
-      sequence.pages.push(pool.take());
+      const page = this.#takePage(holding);
+      if (page === undefined) return false;
+      sequence.pages.push(page);
     }
     return true;
+  }
+
+  /** Copies of pages with which the next step begins; each is told once. */
+  takeCopies(): readonly PageCopy[] {
+    return this.#copies.take();
   }
 
   /** Enters the pages that are full by now and whose tokens are certain. */
@@ -168,6 +188,8 @@ export class PrefixCache {
       if (page === undefined) return;
       if (pool.index.add(page, keys.at(index), keys.parentOf(index))) holding.entered.push(page);
     }
+    const { length } = sequence.prompt;
+    if (sequence.landedTokens >= length && length % pageTokens > 0) this.#hold(sequence, holding);
   }
 
   /**
@@ -179,6 +201,8 @@ export class PrefixCache {
   freeAfter(step: number, sequence: Sequence): void {
     const { pool } = this.#options;
     const holding = this.#holding(sequence);
+    if (holding.prompt !== undefined) this.#prompts.remove(holding.prompt, sequence);
+    holding.prompt = undefined;
     // What a failed step or a model gone wrong left behind must not reach others.
     if (sequence.outcome === 'error') for (const page of holding.entered) pool.forget(page);
     pool.breakPromise(holding.promised);
@@ -192,10 +216,10 @@ export class PrefixCache {
     holding.furthest = Math.max(holding.furthest, sequence.landedTokens);
     sequence.computedTokens = 0;
     sequence.landedTokens = 0;
+    sequence.sharedTokens = 0;
     Object.assign(holding, { published: 0, entered: [], waits: 0 });
     sequence.tableVersion += 1;
-    if (step <= this.#landed) pool.letGo(pages);
-    else this.#leaving.push({ step, pages });
+    this.#letGo(step, pages);
   }
 
   /** Nothing of the steps up to this one runs any more. */
@@ -222,7 +246,23 @@ export class PrefixCache {
   /** Starts anew with books that do not balance; only while no sequence holds a page. */
   rebuild(): void {
     this.#leaving = [];
+    this.#prompts.clear();
     this.#options.pool.reset();
+  }
+
+  /** @returns whether the whole prompt is there, for now or as soon as fewer others take theirs over */
+  #handOver(sequence: Sequence, holding: Holding): boolean {
+    if (sequence.sharedTokens > 0) return true;
+    const { pageTokens } = this.#options;
+    this.#catchUp(sequence, holding);
+    if (!this.#canTakeWhole(sequence)) return false;
+    const page = this.#lastPage(sequence, holding);
+    if (page === undefined) return false;
+    const isFull = sequence.prompt.length % pageTokens === 0;
+    if (!isFull && this.#toCopy === mostToCopy) return true;
+    if (!isFull) this.#toCopy += 1;
+    this.#takeWhole(sequence, holding, page);
+    return true;
   }
 
   #catchUp(sequence: Sequence, holding: Holding): void {
@@ -240,33 +280,86 @@ export class PrefixCache {
     const { pool, pageTokens } = this.#options;
     pool.share(page);
     sequence.pages.push(page);
-    if (sequence.computedTokens >= holding.furthest && sequence.generated.length === 0) {
-      sequence.cachedTokens += pageTokens;
-      this.#counts.hits += pageTokens;
-    }
-    sequence.computedTokens += pageTokens;
-    sequence.landedTokens += pageTokens;
+    this.#found(sequence, holding, pageTokens);
     holding.published = sequence.pages.length;
+  }
+
+  /** The page with the end of the sequence's prompt: one of the index if it is full, else another's. */
+  #lastPage({ prompt, pages }: Sequence, { keys }: Holding): number | undefined {
+    const { pool, pageTokens } = this.#options;
+    const key = keys.ofPrompt(prompt.length);
+    if (prompt.length % pageTokens === 0) return pool.index.find(key);
+    return this.#prompts.find(key)?.pages[pages.length];
+  }
+
+  /** All of the prompt but its last page is there: that is taken over as it is, and not written to. */
+  #takeWhole(sequence: Sequence, holding: Holding, page: number): void {
+    const { pool, pageTokens } = this.#options;
+    const { length } = sequence.prompt;
+    sequence.pages.push(page);
+    sequence.sharedTokens = length;
+    this.#found(sequence, holding, length - 1 - sequence.computedTokens);
+    if (length % pageTokens !== 0) {
+      // The promise stays: it is for the copy.
+      pool.join(page);
+      this.#hold(sequence, holding);
+      return;
+    }
+    pool.share(page);
+    pool.breakPromise(1);
+    holding.promised -= 1;
+    holding.published = sequence.pages.length;
+  }
+
+  /** From now on others may take over its prompt. */
+  #hold(sequence: Sequence, holding: Holding): void {
+    if (holding.prompt !== undefined) return;
+    holding.prompt = holding.keys.ofPrompt(sequence.prompt.length);
+    this.#prompts.add(holding.prompt, sequence);
+  }
+
+  /** The page that its next token goes to becomes its own, unless it is already. */
+  #ownLastPage(sequence: Sequence, holding: Holding): boolean {
+    const { pool, pageTokens } = this.#options;
+    const index = Math.floor(sequence.sharedTokens / pageTokens);
+    const from = sequence.pages[index];
+    if (from === undefined) return true;
+    if (pool.isPrivate(from)) {
+      pool.breakPromise(holding.promised);
+      holding.promised = 0;
+      return true;
+    }
+    const to = this.#takePage(holding);
+    if (to === undefined) return false;
+    sequence.pages[index] = to;
+    sequence.tableVersion += 1;
+    this.#copies.add({ sequence, from, to });
+    this.#letGo(sequence.lastStep, [from]);
+    return true;
+  }
+
+  /** One that it was promised, or one that nobody was; undefined = there is none. */
+  #takePage(holding: Holding): number | undefined {
+    const { pool } = this.#options;
+    if (holding.promised > 0) holding.promised -= 1;
+    else if (!pool.promise(1)) return undefined;
+    return pool.take();
+  }
+
+  /** While a step that may use them is under way pages are nobody else's. */
+  #letGo(step: number, pages: number[]): void {
+    if (step <= this.#landed) this.#options.pool.letGo(pages);
+    else this.#leaving.push({ step, pages });
+  }
+
+  #found(sequence: Sequence, holding: Holding, tokens: number): void {
+    if (sequence.computedTokens >= holding.furthest && sequence.generated.length === 0) {
+      sequence.cachedTokens += tokens;
+      this.#counts.hits += tokens;
+    }
+    sequence.computedTokens += tokens;
+    sequence.landedTokens += tokens;
     holding.waits = 0;
-  }
-
-  /** The name of the page that the sequence computes next, if its prompt fills that page. */
-  #nextKey(sequence: Sequence, { keys }: Holding): string | undefined {
-    const { pageTokens } = this.#options;
-    const { computedTokens, remainingPrefill } = sequence;
-    const index = Math.floor(computedTokens / pageTokens);
-    const isFull = (index + 1) * pageTokens <= computedTokens + remainingPrefill;
-    return isFull ? keys.at(index) : undefined;
-  }
-
-  /** Names of the full pages that a step which is not over computes. */
-  #keysInFlight(sequence: Sequence): string[] {
-    const { pageTokens } = this.#options;
-    const { landedTokens, computedTokens, knownTokens } = sequence;
-    const first = Math.floor(landedTokens / pageTokens);
-    const end = Math.floor(Math.min(computedTokens, knownTokens) / pageTokens);
-    const { keys } = this.#holding(sequence);
-    return Array.from({ length: Math.max(0, end - first) }, (_, n) => keys.at(first + n));
   }
 
   /** Whether the next page could be another's: it begins here, and a token is left to compute. */
@@ -277,6 +370,15 @@ export class PrefixCache {
     return this.#mayReuse(sequence) && isAtBorder && sequence.remainingPrefill > pageTokens;
   }
 
+  /** Whether it lacks no more than the last page of its prompt, of which it has computed nothing. */
+  #canTakeWhole(sequence: Sequence): boolean {
+    const { pageTokens } = this.#options;
+    const { computedTokens, remainingPrefill, pages } = sequence;
+    if (sequence.isInFlight || !isNew(sequence) || !this.#mayReuse(sequence)) return false;
+    const isAtBorder = pages.length * pageTokens === computedTokens;
+    return isAtBorder && remainingPrefill >= 1 && remainingPrefill <= pageTokens;
+  }
+
   /** Log-probabilities of a prompt come only with computing it. */
   #mayReuse({ parameters }: Sequence): boolean {
     return this.#options.isEnabled && parameters.promptLogprobs === undefined;
@@ -285,20 +387,7 @@ export class PrefixCache {
   #holding(sequence: Sequence): Holding {
     const known = this.#holdings.get(sequence);
     if (known) return known;
-    const keys = new PageKeys({
-      pageTokens: this.#options.pageTokens,
-      salt: sequence.parameters.cacheSalt,
-      tokenAt: (position) => sequence.tokenAt(position),
-    });
-    const holding: Holding = {
-      keys,
-      promised: 0,
-      published: 0,
-      entered: [],
-      waits: 0,
-      furthest: 0,
-      wasCounted: false,
-    };
+    const holding = newHolding(sequence, this.#options.pageTokens);
     this.#holdings.set(sequence, holding);
     return holding;
   }

@@ -2,6 +2,7 @@ import type { SettledOptions } from '../engine-options.js';
 import type { PromptEvent } from '../generation-event.js';
 import type { GraphRunnerReport } from '../graph-runner.js';
 import type { ModelFacts } from '../model.js';
+import type { PageCopy } from '../pages/page-copies.js';
 import type { PrefillPiece } from '../scheduler/batch.js';
 import type { Sequence } from '../sequence.js';
 import type { SampledToken } from '../step/sampled-token.js';
@@ -25,9 +26,13 @@ export interface DecodeRunner {
   /**
    * Starts to compute the last token of each sequence that counts as computed. Throws what cannot be started.
    *
+   * @param copies pages to copy before, in order
    * @returns the token drawn after it for each sequence, in order
    */
-  launch(sequences: readonly Sequence[]): Promise<readonly SampledToken[]>;
+  launch(
+    sequences: readonly Sequence[],
+    copies?: readonly PageCopy[],
+  ): Promise<readonly SampledToken[]>;
   /** After a failed step nothing that was computed is certain. */
   forget(): void;
   describe(): GraphRunnerReport;

@@ -1,3 +1,4 @@
+import type { PageCopy } from '../pages/page-copies.js';
 import type { Sequence } from '../sequence.js';
 
 /** A piece of one prompt to compute in this step. */
@@ -18,6 +19,8 @@ export interface BatchParts {
 export interface Batch extends BatchParts {
   /** Number of the step, from 1. */
   readonly step: number;
+  /** Pages of decoding sequences that are copied, in order, before anything is computed. */
+  readonly copies: readonly PageCopy[];
   /** Some rows had to sit this step out for want of pages: the next is decided when it is over. */
   readonly lacksPages: boolean;
 }

@@ -1,9 +1,9 @@
-import { DeadlineError } from '../errors/index.js';
 import type { PrefixCache } from '../pages/prefix-cache.js';
 import type { Sequence } from '../sequence.js';
 import type { Batch, BatchParts, PrefillPiece } from './batch.js';
 import { DecodeSet } from './decode-set.js';
 import { Headroom } from './headroom.js';
+import { lateness } from './lateness.js';
 import { PrefillPace } from './prefill-pace.js';
 import { PrefillQueue } from './prefill-queue.js';
 import type { Backlog } from './trace/trace-line.js';
@@ -128,15 +128,21 @@ export class Scheduler {
     const { cache } = this.#options;
     this.#trace.asked(nowMs, backlog, this.#landed);
     cache.landed(this.#landed);
+    // Of one that failed nobody takes anything.
+    if (!this.live.some(({ outcome }) => outcome === 'error')) {
+      cache.handOver(this.#prefills.sequences);
+    }
     this.#retire(nowMs);
     this.#lacksPages = false;
     this.#trace.held(this.#decodes.rows.filter(({ isHeld }) => isHeld));
     const parts = backlog === 'stuck' ? emptyBatch : this.#batch(nowMs, backlog);
-    this.#trace.decided(parts, cache.availablePages);
-    if (parts.decode.length + parts.prefill.length === 0) return undefined;
+    const isStep = parts.decode.length + parts.prefill.length > 0;
+    const copies = isStep ? cache.takeCopies() : [];
+    this.#trace.decided(parts, { copies, availablePages: cache.availablePages });
+    if (!isStep) return undefined;
     this.#step += 1;
     this.#launch(parts);
-    return { ...parts, step: this.#step, lacksPages: this.#lacksPages };
+    return { ...parts, copies, step: this.#step, lacksPages: this.#lacksPages };
   }
 
   /**
@@ -218,8 +224,9 @@ export class Scheduler {
     this.#headroom.decay();
     const mayPrefill = backlog === 'none';
     if (mayPrefill) this.#admit(nowMs);
+    const patient = mayPrefill ? this.#share() : undefined;
     const decode = this.#decodes.rows.filter((one) => !one.isHeld && !stalled.has(one));
-    const prefill = mayPrefill ? this.#growPrefills(decode.length > 0) : [];
+    const prefill = patient ? this.#growPrefills(decode.length > 0, patient) : [];
     if (decode.length + prefill.length > 0 || this.#placed === 0) return { decode, prefill };
     return mayPrefill && !this.#isFlying ? this.#force() : emptyBatch;
   }
@@ -239,11 +246,12 @@ export class Scheduler {
 
   /** Gives back the pages of every sequence that finished, was given up, or whose time is over. */
   #retire(nowMs: number): void {
+    const { queueTimeoutMs } = this.#options;
     const isOver = (sequence: Sequence): boolean => {
       const isNew = sequence.state !== 'finished' && !sequence.isAborted;
       // What is on its way is awaited: it was computed in time.
       const mayBeLate = isNew && !sequence.isInFlight;
-      const late = mayBeLate ? this.#lateness(sequence, nowMs) : undefined;
+      const late = mayBeLate ? lateness(sequence, nowMs, queueTimeoutMs) : undefined;
       if (late) {
         this.#counts.expired += 1;
         this.#trace.expired(sequence);
@@ -259,7 +267,7 @@ export class Scheduler {
     this.#waiting.forgetIdle(this.live);
     const isEnding = (one: Sequence): boolean =>
       one.isInFlight &&
-      (one.drawnTokens >= one.maxTokens || this.#lateness(one, nowMs) !== undefined);
+      (one.drawnTokens >= one.maxTokens || lateness(one, nowMs, queueTimeoutMs) !== undefined);
     const ending = [...this.#prefills.remove(isEnding), ...this.#decodes.remove(isEnding)];
     this.#ending = [...this.#ending, ...ending];
   }
@@ -268,19 +276,6 @@ export class Scheduler {
     const removed = this.#ending.filter(test);
     if (removed.length > 0) this.#ending = this.#ending.filter((one) => !removed.includes(one));
     return removed;
-  }
-
-  #lateness(sequence: Sequence, nowMs: number): DeadlineError | undefined {
-    const { queueTimeoutMs } = this.#options;
-    const { deadlineMs, arrivalMs, admissions } = sequence;
-    if (deadlineMs !== undefined && nowMs >= deadlineMs) {
-      const detail = `${sequence.generated.length} tokens were generated`;
-      return new DeadlineError('request', `the time of the request is over; ${detail}`);
-    }
-    if (queueTimeoutMs === 0 || admissions > 0 || nowMs - arrivalMs < queueTimeoutMs)
-      return undefined;
-    const detail = `waited ${Math.round(nowMs - arrivalMs)} ms for a place, of ${queueTimeoutMs} at most`;
-    return new DeadlineError('queue', `the request ${detail}; try again later`);
   }
 
   /** A large request whose turn it is is never passed over, so it cannot starve. */
@@ -307,8 +302,8 @@ export class Scheduler {
     const { cache } = this.#options;
     const stalled = new Set<Sequence>();
     const needy = this.#decodes.rows.filter(
-      ({ isHeld, computedTokens, pages }) =>
-        !isHeld && computedTokens >= pages.length * cache.pageTokens,
+      ({ isHeld, computedTokens, pages, sharedTokens }) =>
+        !isHeld && (computedTokens >= pages.length * cache.pageTokens || sharedTokens > 0),
     );
     // Whoever would be preempted last takes pages first.
     if (needy.length > cache.availablePages) needy.sort((a, b) => (losesLess(a, b) ? 1 : -1));
@@ -323,10 +318,22 @@ export class Scheduler {
     return stalled;
   }
 
+  /**
+   * Gives prompts what others computed. One that got all of it has a row at once.
+   *
+   * @returns those that wait for more
+   */
+  #share(): ReadonlySet<Sequence> {
+    const patient = this.#options.cache.share(this.#prefills.sequences, this.live);
+    for (const sequence of this.#prefills.remove((one) => one.sharedTokens > 0)) {
+      this.#decodes.add(sequence);
+    }
+    return patient;
+  }
+
   /** Pieces of prompts; their pages were promised. */
-  #growPrefills(isDecoding: boolean): PrefillPiece[] {
+  #growPrefills(isDecoding: boolean, patient: ReadonlySet<Sequence>): PrefillPiece[] {
     const { cache, maxPartialPrefills, longPrefillTokenThreshold } = this.#options;
-    const patient = cache.share(this.#prefills.sequences, this.live);
     const limits = {
       budgetTokens: this.#budget(isDecoding),
       mostSequences: maxPartialPrefills,

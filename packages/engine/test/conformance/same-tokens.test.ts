@@ -1,14 +1,13 @@
-import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   Engine,
   type EngineOptions,
   type GenerationEvent,
   type GenerationParameters,
-  type MarkovModel,
 } from '../../src/index.js';
 import { collect, smoothModel } from '../makers/counting.js';
+import { modelOfSuite } from '../makers/model-of-suite.js';
 import { settledStats } from '../makers/settled-stats.js';
 
 const penalties = { frequencyPenalty: 0.4, repetitionPenalty: 1.1, logprobs: 1 };
@@ -20,23 +19,20 @@ const kinds: readonly (readonly [string, GenerationParameters])[] = [
 
 onEachBackend((backend) => {
   describe('the tokens of a request', () => {
-    let runtime: Runtime;
-    let model: MarkovModel;
-
-    beforeAll(async () => {
-      runtime = await open({ backend });
-      model = await smoothModel(runtime, { pageTokens: 4, maxPositions: 128 });
-    });
-    afterAll(async () => {
-      model.dispose();
-      await runtime.dispose();
-    });
+    const suite = modelOfSuite(backend, (runtime) =>
+      smoothModel(runtime, { pageTokens: 4, maxPositions: 128 }),
+    );
 
     async function withEngine<T>(
       options: Partial<EngineOptions>,
       use: (engine: Engine) => Promise<T>,
     ): Promise<T> {
-      const engine = await Engine.create({ model, checkLedger: true, pages: 600, ...options });
+      const engine = await Engine.create({
+        model: suite.model,
+        checkLedger: true,
+        pages: 600,
+        ...options,
+      });
       return use(engine).finally(() => engine.close());
     }
     const answer = (engine: Engine, seed: number, given: GenerationParameters) =>

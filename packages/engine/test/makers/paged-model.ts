@@ -29,7 +29,12 @@ export class PagedModel implements CausalModel {
 
   createCache(pages: number): ModelCache {
     const memory = Tensor.allocate(this.device, [pages, this.pageBytes], 'u8');
-    return { pages, dispose: () => memory.dispose() };
+    const page = (index: number) => memory.borrow().slice(0, index, index + 1);
+    return {
+      pages,
+      copyPage: (from, to, stream) => stream.copy(page(to), page(from)),
+      dispose: () => memory.dispose(),
+    };
   }
 
   forward(batch: ModelBatch, cache: ModelCache, step: StepContext): Tensor {

@@ -26,8 +26,19 @@ export class WatchedModel implements CausalModel {
     this.pageBytes = model.pageBytes;
   }
 
+  /** Called for each page that is copied; replace it at any time. */
+  copied: (from: number, to: number) => void = () => undefined;
+
   createCache(pages: number): ModelCache {
-    return this.#model.createCache(pages);
+    const cache = this.#model.createCache(pages);
+    return {
+      pages,
+      copyPage: (from, to, stream) => {
+        this.copied(from, to);
+        cache.copyPage(from, to, stream);
+      },
+      dispose: () => cache.dispose(),
+    };
   }
 
   forward(batch: ModelBatch, cache: ModelCache, step: StepContext): Tensor {

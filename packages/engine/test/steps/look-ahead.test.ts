@@ -1,24 +1,16 @@
-import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Engine, type MarkovModel, replaySchedule } from '../../src/index.js';
+import { describe, expect, it } from 'vitest';
+import { Engine, replaySchedule } from '../../src/index.js';
 import { smoothModel } from '../makers/counting.js';
 import { answer, drawRequests } from '../makers/mixed-requests.js';
+import { modelOfSuite } from '../makers/model-of-suite.js';
 import { settledStats } from '../makers/settled-stats.js';
 
 onEachBackend((backend) => {
   describe('one step of look-ahead', () => {
-    let runtime: Runtime;
-    let model: MarkovModel;
-
-    beforeAll(async () => {
-      runtime = await open({ backend });
-      model = await smoothModel(runtime, { pageTokens: 4, maxPositions: 128 });
-    });
-    afterAll(async () => {
-      model.dispose();
-      await runtime.dispose();
-    });
+    const suite = modelOfSuite(backend, (runtime) =>
+      smoothModel(runtime, { pageTokens: 4, maxPositions: 128 }),
+    );
 
     interface Workload {
       readonly seed: number;
@@ -44,7 +36,7 @@ onEachBackend((backend) => {
       const { seed, pages, graphSizes, hasGrammars } = workload;
       const lines: string[] = [];
       const engine = await Engine.create({
-        model,
+        model: suite.model,
         lookAhead,
         pages,
         maxSequences: 6,

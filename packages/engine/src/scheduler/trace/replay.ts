@@ -44,9 +44,9 @@ export function replaySchedule(trace: string): ReplayReport {
     !first ||
     !('trace' in first) ||
     first.trace !== 'altstream-schedule' ||
-    first.version !== 2
+    first.version !== 3
   ) {
-    throw new TraceError('line 1 is no head of a scheduling trace of version 2');
+    throw new TraceError('line 1 is no head of a scheduling trace of version 3');
   }
   const replay = new Replay(first);
   let decisions = 0;
@@ -110,6 +110,8 @@ class Replay {
     });
     this.#sequences.set(id, sequence);
     this.#fill(line.pages);
+    const end = Math.floor(promptTokens / this.#pageTokens) * this.#pageTokens;
+    if (line.tail > 0) sequence.prompt[end] = line.tail;
     this.#scheduler.add(sequence, atMs);
   }
 

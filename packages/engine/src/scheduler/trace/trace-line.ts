@@ -1,7 +1,7 @@
 /** First line of a scheduling trace: what the scheduler was made with. */
 export interface TraceHead {
   readonly trace: 'altstream-schedule';
-  readonly version: 2;
+  readonly version: 3;
   readonly options: {
     readonly pages: number;
     readonly pageTokens: number;
@@ -33,6 +33,8 @@ export interface TraceAdd {
   /** It wants log-probabilities of its prompt, so it computes all of it. */
   readonly wantsPrompt: boolean;
   readonly pages: TracePages;
+  /** Number of the prompt's last page, which is not full; 0 = it is full, or no page is shared. */
+  readonly tail: number;
 }
 
 /** First position and number of tokens of a piece of a sequence. */
@@ -62,6 +64,8 @@ export interface TraceDecision {
   readonly admitted: readonly number[];
   readonly decode: readonly number[];
   readonly prefill: readonly TracePiece[];
+  /** Sequences that get a page of their own in place of one that others hold. */
+  readonly copied: readonly number[];
   /** Free or evictable, and promised to nobody. */
   readonly availablePages: number;
 }

@@ -1,3 +1,4 @@
+import type { PageCopy } from '../../pages/page-copies.js';
 import type { Sequence } from '../../sequence.js';
 import type { BatchParts, PrefillPiece } from '../batch.js';
 import { PageNumbers } from './page-numbers.js';
@@ -24,7 +25,7 @@ export class TraceRecorder {
   constructor(options: TraceHead['options'], write: ((line: string) => void) | undefined) {
     this.#write = write;
     if (write && options.prefixCaching) this.#numbers = new PageNumbers(options.pageTokens);
-    this.#line({ trace: 'altstream-schedule', version: 2, options });
+    this.#line({ trace: 'altstream-schedule', version: 3, options });
   }
 
   /** A sequence was queued. */
@@ -43,6 +44,7 @@ export class TraceRecorder {
       deadlineMs: deadlineMs ?? null,
       wantsPrompt: parameters.promptLogprobs !== undefined,
       pages: this.#numbers?.of(sequence, prompt.length) ?? [id],
+      tail: this.#numbers?.ofTail(sequence) ?? 0,
     });
   }
 
@@ -94,7 +96,10 @@ export class TraceRecorder {
   }
 
   /** The answer to what was asked. */
-  decided({ decode, prefill }: BatchParts, availablePages: number): void {
+  decided(
+    { decode, prefill }: BatchParts,
+    after: { readonly copies: readonly PageCopy[]; readonly availablePages: number },
+  ): void {
     if (!this.#write) return;
     this.#line({
       ...this.#asked,
@@ -108,7 +113,8 @@ export class TraceRecorder {
         admitted: this.#admitted,
         decode: decode.map(({ id }) => id),
         prefill: prefill.map(pieceOf),
-        availablePages,
+        copied: after.copies.map(({ sequence }) => sequence.id),
+        availablePages: after.availablePages,
       },
     });
   }
