@@ -1,9 +1,9 @@
 import { seededRandom } from '@altstream/cuda-runtime/testing';
 import { describe, expect, it } from 'vitest';
-import { PagePool } from '../src/pages/page-pool.js';
-import { PrefixCache } from '../src/pages/prefix-cache.js';
-import type { Sequence } from '../src/sequence.js';
-import { makeSequence } from './makers/sequence.js';
+import { PagePool } from '../../src/pages/page-pool.js';
+import { PrefixCache } from '../../src/pages/prefix-cache.js';
+import type { Sequence } from '../../src/sequence.js';
+import { makeSequence } from '../makers/sequence.js';
 
 const pageTokens = 4;
 const pages = 24;

@@ -1,10 +1,10 @@
 import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Engine, type EngineOptions, type MarkovModel } from '../src/index.js';
-import { collect, counted, countingModel, ids, vocab } from './makers/counting.js';
-import { settledStats } from './makers/settled-stats.js';
-import { WatchedModel } from './makers/watched-model.js';
+import { Engine, type EngineOptions, type MarkovModel } from '../../src/index.js';
+import { collect, counted, countingModel, ids, vocab } from '../makers/counting.js';
+import { settledStats } from '../makers/settled-stats.js';
+import { WatchedModel } from '../makers/watched-model.js';
 
 const promptOf = (length: number): number[] =>
   Array.from({ length }, (_, index) => (index * 7 + 3) % vocab);

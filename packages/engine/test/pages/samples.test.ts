@@ -6,11 +6,11 @@ import {
   type GenerationEvent,
   type GenerationParameters,
   replaySchedule,
-} from '../src/index.js';
-import { collect, smoothModel } from './makers/counting.js';
-import { ListMatcher } from './makers/list-matcher.js';
-import { modelOfSuite } from './makers/model-of-suite.js';
-import { WatchedModel } from './makers/watched-model.js';
+} from '../../src/index.js';
+import { collect, smoothModel } from '../makers/counting.js';
+import { ListMatcher } from '../makers/list-matcher.js';
+import { modelOfSuite } from '../makers/model-of-suite.js';
+import { WatchedModel } from '../makers/watched-model.js';
 
 const prompt = Array.from({ length: 11 }, (_, index) => (index * 5 + 2) % 32);
 

@@ -1,7 +1,7 @@
 import type { Tensor } from '@altstream/cuda-runtime';
 import { downloadRaw, onEachBackend } from '@altstream/cuda-runtime/testing';
 import { describe, expect, it } from 'vitest';
-import { bf16, makeT32 } from './makers/t32.js';
+import { bf16, makeT32 } from '../test/makers/t32.js';
 
 const pages = 4;
 
