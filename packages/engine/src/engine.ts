@@ -324,13 +324,10 @@ export class Engine {
   #tell({ step, decode, prefill }: Batch, startMs: number): void {
     const { watch } = this.#options;
     if (!watch) return;
-    for (const { sequence, start } of prefill) {
-      const { admissions, cachedTokens, id } = sequence;
-      if (admissions === 1 && start === cachedTokens) watch.started(id);
-    }
-    // One whose prompt another computed starts with its first token.
-    for (const { admissions, drawnTokens, id } of decode) {
-      if (admissions === 1 && drawnTokens === 1) watch.started(id);
+    // One whose prompt another computed starts in a row.
+    for (const sequence of [...prefill.map((piece) => piece.sequence), ...decode]) {
+      if (!sequence.hasStarted) watch.started(sequence.id);
+      sequence.hasStarted = true;
     }
     const { running, waiting } = this.#scheduler;
     watch.planned({

@@ -63,6 +63,8 @@ export class Sequence {
   admittedStep = 0;
   /** When it was queued, by the engine's clock. */
   arrivalMs = 0;
+  /** It was part of a step, and whoever looks on knows. */
+  hasStarted = false;
   /** Set from outside at any time; honoured at the next step border. */
   isAborted = false;
   /** Its matcher has not said yet what may come next; steps are made without it. */

@@ -1,11 +1,10 @@
 import type { PrefixCache } from '../pages/prefix-cache.js';
 import type { Sequence } from '../sequence.js';
 import type { Batch, BatchParts, PrefillPiece } from './batch.js';
-import { DecodeSet } from './decode-set.js';
 import { Headroom } from './headroom.js';
 import { lateness } from './lateness.js';
 import { PrefillPace } from './prefill-pace.js';
-import { PrefillQueue } from './prefill-queue.js';
+import { RunningSet } from './running-set.js';
 import type { Backlog } from './trace/trace-line.js';
 import { TraceRecorder } from './trace/trace-recorder.js';
 import { chooseVictim, losesLess } from './victim.js';
@@ -47,10 +46,7 @@ export interface SchedulerCounts {
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #waiting = new WaitingQueue();
-  readonly #prefills = new PrefillQueue();
-  readonly #decodes = new DecodeSet();
-  /** Sequences that are decided no further, whose last step is not over. */
-  #ending: readonly Sequence[] = [];
+  readonly #running = new RunningSet();
   readonly #headroom = new Headroom();
   readonly #pace = new PrefillPace();
   readonly #trace: TraceRecorder;
@@ -90,7 +86,7 @@ export class Scheduler {
 
   /** Sequences that were admitted, with those whose last step is not over. */
   get running(): number {
-    return this.#placed + this.#ending.length;
+    return this.#running.count;
   }
 
   /** The last answer of `next` would be another if no step were under way: pages are lacking. */
@@ -108,7 +104,7 @@ export class Scheduler {
 
   /** Sequences that hold pages. */
   get live(): readonly Sequence[] {
-    return [...this.#prefills.sequences, ...this.#decodes.rows, ...this.#ending];
+    return this.#running.live;
   }
 
   /** Queues a new sequence. */
@@ -130,11 +126,12 @@ export class Scheduler {
     cache.landed(this.#landed);
     // Of one that failed nobody takes anything.
     if (!this.live.some(({ outcome }) => outcome === 'error')) {
-      cache.handOver(this.#prefills.sequences);
+      cache.handOver(this.#running.prefills.sequences);
     }
     this.#retire(nowMs);
     this.#lacksPages = false;
-    this.#trace.held(this.#decodes.rows.filter(({ isHeld }) => isHeld));
+    this.#running.decodes.settle();
+    this.#trace.held(this.#running.decodes.held);
     const parts = backlog === 'stuck' ? emptyBatch : this.#batch(nowMs, backlog);
     const isStep = parts.decode.length + parts.prefill.length > 0;
     const copies = isStep ? cache.takeCopies() : [];
@@ -200,17 +197,7 @@ export class Scheduler {
   /** Forgets every sequence, and its pages with it: nobody will use the pool again. */
   abandon(): Sequence[] {
     const all = () => true;
-    return [
-      ...this.#waiting.remove(all),
-      ...this.#prefills.remove(all),
-      ...this.#decodes.remove(all),
-      ...this.#removeEnding(all),
-    ];
-  }
-
-  /** Sequences that take part in the steps to come. */
-  get #placed(): number {
-    return this.#prefills.sequences.length + this.#decodes.rows.length;
+    return [...this.#waiting.remove(all), ...this.#running.remove(all)];
   }
 
   get #isFlying(): boolean {
@@ -225,9 +212,10 @@ export class Scheduler {
     const mayPrefill = backlog === 'none';
     if (mayPrefill) this.#admit(nowMs);
     const patient = mayPrefill ? this.#share() : undefined;
-    const decode = this.#decodes.rows.filter((one) => !one.isHeld && !stalled.has(one));
+    const decode = this.#running.decodes.rows.filter((one) => !stalled.has(one));
     const prefill = patient ? this.#growPrefills(decode.length > 0, patient) : [];
-    if (decode.length + prefill.length > 0 || this.#placed === 0) return { decode, prefill };
+    if (decode.length + prefill.length > 0 || this.#running.places === 0)
+      return { decode, prefill };
     return mayPrefill && !this.#isFlying ? this.#force() : emptyBatch;
   }
 
@@ -239,8 +227,8 @@ export class Scheduler {
     };
     for (const sequence of decode) launch(sequence, 1);
     for (const { sequence, tokens } of prefill) launch(sequence, tokens);
-    for (const sequence of this.#prefills.remove((one) => one.remainingPrefill === 0)) {
-      this.#decodes.add(sequence);
+    for (const sequence of this.#running.prefills.remove((one) => one.remainingPrefill === 0)) {
+      this.#running.decodes.add(sequence);
     }
   }
 
@@ -260,40 +248,32 @@ export class Scheduler {
       if (sequence.isAborted) sequence.finish('abort');
       return sequence.state === 'finished';
     };
-    for (const sequence of this.#prefills.remove(isOver)) this.#release(sequence);
-    for (const sequence of this.#decodes.remove(isOver)) this.#release(sequence);
-    for (const sequence of this.#removeEnding(isOver)) this.#release(sequence);
+    for (const sequence of this.#running.remove(isOver)) this.#release(sequence);
     this.#waiting.remove(isOver);
     this.#waiting.forgetIdle(this.live);
-    const isEnding = (one: Sequence): boolean =>
-      one.isInFlight &&
-      (one.drawnTokens >= one.maxTokens || lateness(one, nowMs, queueTimeoutMs) !== undefined);
-    const ending = [...this.#prefills.remove(isEnding), ...this.#decodes.remove(isEnding)];
-    this.#ending = [...this.#ending, ...ending];
-  }
-
-  #removeEnding(test: (sequence: Sequence) => boolean): readonly Sequence[] {
-    const removed = this.#ending.filter(test);
-    if (removed.length > 0) this.#ending = this.#ending.filter((one) => !removed.includes(one));
-    return removed;
+    this.#running.end(
+      (one) =>
+        one.isInFlight &&
+        (one.drawnTokens >= one.maxTokens || lateness(one, nowMs, queueTimeoutMs) !== undefined),
+    );
   }
 
   /** A large request whose turn it is is never passed over, so it cannot starve. */
   #admit(nowMs: number): void {
     const { cache, maxSequences } = this.#options;
-    while (this.#placed < maxSequences) {
+    while (this.#running.places < maxSequences) {
       const next = this.#waiting.head(nowMs);
       if (!next || !cache.admit(next, this.#heldBack())) return;
       this.#waiting.take(next);
       next.admit(this.#step);
-      this.#prefills.add(next);
+      this.#running.prefills.add(next);
       this.#trace.admitted(next);
     }
   }
 
   #heldBack(): number {
     const { pageTokens } = this.#options.cache;
-    const placed = [...this.#prefills.sequences, ...this.#decodes.rows];
+    const { placed } = this.#running;
     return placed.length === 0 ? 0 : this.#headroom.pages(placed, pageTokens);
   }
 
@@ -301,9 +281,9 @@ export class Scheduler {
   #growDecodes(): ReadonlySet<Sequence> {
     const { cache } = this.#options;
     const stalled = new Set<Sequence>();
-    const needy = this.#decodes.rows.filter(
-      ({ isHeld, computedTokens, pages, sharedTokens }) =>
-        !isHeld && (computedTokens >= pages.length * cache.pageTokens || sharedTokens > 0),
+    const needy = this.#running.decodes.rows.filter(
+      ({ computedTokens, pages, sharedTokens }) =>
+        computedTokens >= pages.length * cache.pageTokens || sharedTokens > 0,
     );
     // Whoever would be preempted last takes pages first.
     if (needy.length > cache.availablePages) needy.sort((a, b) => (losesLess(a, b) ? 1 : -1));
@@ -324,9 +304,9 @@ export class Scheduler {
    * @returns those that wait for more
    */
   #share(): ReadonlySet<Sequence> {
-    const patient = this.#options.cache.share(this.#prefills.sequences, this.live);
-    for (const sequence of this.#prefills.remove((one) => one.sharedTokens > 0)) {
-      this.#decodes.add(sequence);
+    const patient = this.#options.cache.share(this.#running.prefills.sequences, this.live);
+    for (const sequence of this.#running.prefills.remove((one) => one.sharedTokens > 0)) {
+      this.#running.decodes.add(sequence);
     }
     return patient;
   }
@@ -339,7 +319,7 @@ export class Scheduler {
       mostSequences: maxPartialPrefills,
       longTokens: longPrefillTokenThreshold,
     };
-    const pieces = this.#prefills.pieces(limits, patient);
+    const pieces = this.#running.prefills.pieces(limits, patient);
     for (const { sequence, start, tokens } of pieces) cache.grow(sequence, start + tokens);
     return pieces;
   }
@@ -348,7 +328,7 @@ export class Scheduler {
   #budget(isDecoding: boolean): number {
     const { cache, itlTargetMs, maxBatchedTokens } = this.#options;
     const { pageTokens } = cache;
-    const first = this.#prefills.sequences[0];
+    const first = this.#running.prefills.sequences[0];
     if (!isDecoding || itlTargetMs === 0 || !first) return maxBatchedTokens;
     const depth = first.computedTokens + 1;
     const tokens = this.#pace.tokensWithin(itlTargetMs, { depth, pageTokens });
@@ -357,8 +337,7 @@ export class Scheduler {
 
   /** Nobody can move: whoever would lose most goes on, and the protected give way, too. */
   #force(): BatchParts {
-    const able = this.#decodes.rows.filter(({ isHeld }) => !isHeld);
-    const [first] = able.sort((a, b) => (losesLess(a, b) ? 1 : -1));
+    const [first] = [...this.#running.decodes.rows].sort((a, b) => (losesLess(a, b) ? 1 : -1));
     this.#lacksPages = true;
     if (!first || !this.#makeRoom(first, undefined)) return emptyBatch;
     return { decode: [first], prefill: [] };
@@ -377,9 +356,7 @@ export class Scheduler {
 
   /** It loses its pages, not its place: it waits as what came when it came. */
   #preempt(victim: Sequence): void {
-    const isVictim = (sequence: Sequence): boolean => sequence === victim;
-    this.#prefills.remove(isVictim);
-    this.#decodes.remove(isVictim);
+    this.#running.remove((sequence) => sequence === victim);
     this.#release(victim);
     victim.prefillTokens = victim.knownTokens;
     this.#counts.preemptions += 1;

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { makeSequence } from '../../test/makers/sequence.js';
+import { DecodeSet } from './decode-set.js';
+
+it('a row that leaves goes to the last one, and who comes back gets a new row: none moves up', () => {
+  const set = new DecodeSet();
+  const [a, b, c] = [1, 2, 3].map(() => makeSequence({ promptTokens: 1 }).sequence);
+  if (!a || !b || !c) throw new Error('three were made');
+  for (const one of [a, b, c]) set.add(one);
+  a.isHeld = true;
+  set.settle();
+  expect([set.rows, set.held]).toEqual([[c, b], [a]]);
+  a.isHeld = false;
+  c.isHeld = true;
+  set.settle();
+  expect([set.rows, set.held]).toEqual([[b, a], [c]]);
+  expect(set.remove((one) => one !== a)).toEqual([b, c]);
+  expect([set.rows, set.held]).toEqual([[a], []]);
+});

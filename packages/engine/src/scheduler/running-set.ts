@@ -1,0 +1,45 @@
+import type { Sequence } from '../sequence.js';
+import { DecodeSet } from './decode-set.js';
+import { PrefillQueue } from './prefill-queue.js';
+
+/** Sequences that were admitted: prompts, rows, and those whose last step is not over. */
+export class RunningSet {
+  readonly prefills = new PrefillQueue();
+  readonly decodes = new DecodeSet();
+  #ending: readonly Sequence[] = [];
+
+  /** Those that take part in the steps to come. */
+  get placed(): readonly Sequence[] {
+    return [...this.prefills.sequences, ...this.decodes.rows, ...this.decodes.held];
+  }
+
+  /** How many those are. */
+  get places(): number {
+    const { rows, held } = this.decodes;
+    return this.prefills.sequences.length + rows.length + held.length;
+  }
+
+  /** All that hold pages. */
+  get live(): readonly Sequence[] {
+    return [...this.placed, ...this.#ending];
+  }
+
+  /** How many those are. */
+  get count(): number {
+    return this.places + this.#ending.length;
+  }
+
+  /** Nothing more is decided for the sequences for which the test holds; their last step runs on. */
+  end(test: (sequence: Sequence) => boolean): void {
+    const ending = [...this.prefills.remove(test), ...this.decodes.remove(test)];
+    this.#ending = [...this.#ending, ...ending];
+  }
+
+  /** Takes out the sequences for which the test holds. */
+  remove(test: (sequence: Sequence) => boolean): Sequence[] {
+    const removed = [...this.prefills.remove(test), ...this.decodes.remove(test)];
+    const ended = this.#ending.filter(test);
+    if (ended.length > 0) this.#ending = this.#ending.filter((one) => !ended.includes(one));
+    return [...removed, ...ended];
+  }
+}
