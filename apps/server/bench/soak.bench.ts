@@ -33,15 +33,16 @@ const wantedPreemptions = 10;
 
 requireDemoWeights();
 const machine = watchMachine();
+const model = [
+  ...['--model', demoFolder, '--device', 'cpu', '--served-model-name', 'soak'],
+  ...['--max-model-len', '768'],
+];
+const limits = [
+  ...['--max-num-seqs', '8', '--max-num-queued-reqs', '24', '--max-num-queued-tokens', '99999'],
+  ...['--num-gpu-blocks-override', '6'],
+];
 const report = await runSoak({
-  model: [
-    ...['--model', demoFolder, '--device', 'cpu', '--served-model-name', 'soak'],
-    ...['--max-model-len', '768'],
-  ],
-  limits: [
-    ...['--max-num-seqs', '8', '--max-num-queued-reqs', '24', '--max-num-queued-tokens', '99999'],
-    ...['--num-gpu-blocks-override', process.env['SOAK_PAGES'] ?? '6'],
-  ],
+  ...{ model, limits },
   requests: Math.ceil(requests / rounds) - burst,
   ...{ rounds, burst, atOnce: 12, seed: 7, mostMs: 20 * 60_000 },
   preload: [new URL('load/faulty-engine.mjs', import.meta.url)],
@@ -51,12 +52,11 @@ const problems = [...report.problems, ...missing(report), ...beyond(report)];
 const row = {
   case: { model: 'minimax-m3-tiny', requests: report.requests, rounds },
   right: problems.length === 0,
-  ...{ targets, ...report },
+  ...{ targets, ...report, flags: [...model, ...limits].slice(2) },
   problems,
   readings: report.readings.map((reading) => ({
     ...{ rssBytes: reading.rssBytes, heapBytes: heapBytes(reading) },
     ...{ descriptors: reading.descriptors, handles: reading.handles.length },
-    loopDelayP99Ms: reading.loopDelayMs.p99,
   })),
 };
 process.stdout.write(`${JSON.stringify({ ...row, problems: problems.length }, null, 1)}\n`);

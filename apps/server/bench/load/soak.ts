@@ -47,8 +47,8 @@ export interface SoakReport {
   /** Over the later half of the rounds; that of heaps is of all threads. */
   readonly rssBytesPerRequest: number;
   readonly heapBytesPerRequest: number;
-  /** Of the main thread; of each number the worst round's. */
-  readonly loopDelayMs: ProcessReading['loopDelayMs'];
+  /** Of the main thread, from the end of the first round on. */
+  readonly loopDelayMs: { readonly p50: number; readonly p99: number };
   readonly serverCpuMs: number;
   readonly generatedTokens: number;
   readonly preemptions: number;
@@ -122,7 +122,8 @@ async function soak(
     sent.push(...requests);
     ends.push(...calm, ...(await sendAll(client, burst, { atOnce: plan.burst, isLate })));
     await untilIdle(client, problems);
-    readings.push(await readAtRest(server, client, readings[0]));
+    client.close();
+    readings.push(await readAtRest(server, readings[0]));
   }
   if (ends.length < sent.length) {
     problems.push(`${ends.length} of ${sent.length} requests ended in time`);
@@ -165,16 +166,14 @@ async function untilIdle(client: SoakClient, problems: string[]): Promise<void> 
 /** Sockets that were closed are given time to leave. */
 async function readAtRest(
   server: WatchedServer,
-  client: SoakClient,
   first: ProcessReading | undefined,
 ): Promise<ProcessReading> {
-  client.close();
-  let reading = await server.read({ collectGarbage: true, reset: true });
-  const { loopDelayMs } = reading;
-  for (let look = 0; look < 10 && !isSame(first, reading); look += 1) {
-    reading = await server.read({ collectGarbage: true, reset: true });
+  let reading = await server.read({ collectGarbage: true, reset: first === undefined });
+  for (let look = 0; look < 50 && !isSame(first, reading); look += 1) {
+    await sleep(100);
+    reading = await server.read({ collectGarbage: true });
   }
-  return { ...reading, loopDelayMs };
+  return reading;
 }
 
 function isSame(first: ProcessReading | undefined, later: ProcessReading): boolean {
@@ -195,6 +194,8 @@ function summary(
   { ends, readings, metrics }: Seen,
   plan: SoakPlan,
 ): Omit<SoakReport, 'problems' | 'sameAnswers' | 'seconds'> {
+  const last = readings.at(-1);
+  if (!last) throw new Error('a soak has rounds');
   const names = ends.map(({ kind, code, reason }) =>
     [kind, code ?? reason].filter(Boolean).join(' '),
   );
@@ -205,20 +206,24 @@ function summary(
         bytes: bytesOf(reading),
       })),
     );
-  const delays = readings.map(({ loopDelayMs }) => loopDelayMs);
-  const worst = (name: 'p50' | 'p99' | 'max'): number =>
-    Math.round(Math.max(...delays.map((delay) => delay[name])) * 100) / 100;
   return {
     requests: ends.length,
     ends: tally(names),
     readings,
     rssBytesPerRequest: growth(({ rssBytes }) => rssBytes),
     heapBytesPerRequest: growth(heapBytes),
-    loopDelayMs: { p50: worst('p50'), p99: worst('p99'), max: worst('max') },
-    serverCpuMs: Math.round(readings.at(-1)?.cpuMs ?? 0),
+    loopDelayMs: {
+      p50: hundredths(last.loopDelayMs.p50),
+      p99: hundredths(last.loopDelayMs.p99),
+    },
+    serverCpuMs: Math.round(last.cpuMs),
     generatedTokens: metrics.get('vllm:generation_tokens_total') ?? 0,
     preemptions: metrics.get('vllm:num_preemptions_total') ?? 0,
   };
+}
+
+function hundredths(value: number): number {
+  return Math.round(value * 100) / 100;
 }
 
 /** What all threads keep, with what lies outside of their heaps. */
