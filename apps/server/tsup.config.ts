@@ -20,7 +20,11 @@ export default defineConfig([
     removeNodeProtocol: false,
   },
   {
-    entry: { chat: 'src/ui/chat/chat-page.ts', dashboard: 'src/ui/dashboard/dashboard-page.ts' },
+    entry: {
+      chat: 'src/ui/chat/chat-page.ts',
+      dashboard: 'src/ui/dashboard/dashboard-page.ts',
+      tokenizer: 'src/ui/tokenizer/tokenizer-page.ts',
+    },
     outDir: 'dist/ui',
     tsconfig: 'src/ui/tsconfig.json',
     format: ['esm'],

@@ -63,6 +63,30 @@ describe.skipIf(demoIsLeftOut || noBrowser !== '')(
       await picture('playground');
     }, 60_000);
 
+    it('colour the tokens of an answer by what the model thought of them', async () => {
+      await page.getByRole('button', { name: 'New' }).click();
+      await page.getByLabel('Tools (JSON array)').fill('');
+      await page.getByLabel('Most tokens').fill('60');
+      await page.getByLabel('Temperature').fill('2');
+      await page.getByLabel('Seed').fill('3');
+      await page.getByLabel('Alternatives of each token').fill('4');
+      await page.getByLabel('Thinking').selectOption('disabled');
+      await ask('Tell me a story about a fox, a lamp and the sea at night.');
+      await page.getByRole('tab', { name: 'Tokens' }).click();
+      const tokens = page.getByRole('listbox').getByRole('option');
+      await tokens.nth(3).focus();
+      const rows = page.getByRole('table', { name: 'Chances' }).getByRole('row');
+      expect(await rows.count()).toBeGreaterThanOrEqual(4);
+      expect(await page.locator('.look .chosen').count()).toBe(1);
+      const doubtful = page.getByRole('listbox').locator('.heat-3, .heat-4');
+      if (pictures) await doubtful.first().hover();
+      const shown = (await tokens.allTextContents()).join('').replaceAll('↵', '');
+      await picture('tokens');
+      await page.getByRole('tab', { name: 'Answer' }).click();
+      const answer = (await answers().getByRole('paragraph').first().textContent()) ?? '?';
+      expect(shown).toContain(answer.trim());
+    }, 60_000);
+
     it('show numbers that are those of /metrics', async () => {
       await page.close();
       page = await browser.open(`${server.url}/ui/dashboard.html`);
@@ -105,6 +129,18 @@ describe.skipIf(demoIsLeftOut || noBrowser !== '')(
         'experts: 5 µs',
         'step 1: 10 µs',
       ]);
+    });
+
+    it('show a chat as tokens and as the text that the model gets', async () => {
+      await page.goto(`${server.url}/ui/tokenizer.html`);
+      await page.getByLabel('Input').selectOption('chat');
+      const messages = [{ role: 'user', content: story.messages[0]?.content }];
+      const chat = JSON.stringify({ messages, tools: [weather] });
+      await page.getByRole('textbox', { name: 'What becomes tokens' }).fill(chat);
+      await page.getByRole('button', { name: 'Show tokens' }).click();
+      await page.getByRole('listbox').getByRole('option').first().waitFor();
+      expect(await page.locator('#rendered').textContent()).toContain('get_weather');
+      await picture('tokenizer');
     });
 
     it('have made no request elsewhere and broken no policy', async () => {

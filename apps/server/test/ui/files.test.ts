@@ -6,7 +6,7 @@ import { uiFolder } from '../../src/ui-folder.js';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 
 /** Gzipped bytes of everything at /ui; docs/ui.md says how many there are. */
-const mostBytes = 24_000;
+const mostBytes = 28_000;
 
 const sizeOf = (file: string): number => gzipSync(readFileSync(join(uiFolder(), file))).byteLength;
 
