@@ -14,7 +14,7 @@ import { replaceFiles } from './http/tls/secure-server.js';
 import { readTlsFiles, warnOfEnd } from './http/tls/tls-files.js';
 import { logLoad } from './log/load-line.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
-import type { ServerContext } from './server-context.js';
+import type { GivenSetting, ServerContext } from './server-context.js';
 import { checkFlags } from './start/check-flags.js';
 import { mockSetup, workerOptions } from './start/engine-settings.js';
 import { checkExposure, keysOf } from './start/exposure.js';
@@ -49,6 +49,8 @@ export interface RunningServer {
 /** What the start reports to. */
 export interface ServeOptions {
   readonly flags: ServeFlags;
+  /** The flags as they were given, for the operator to see; none when it runs as a part of something else. */
+  readonly given?: readonly GivenSetting[];
   readonly logger: Logger;
   readonly onProgress: (progress: LoadProgress) => void;
   /** Called once if the engine dies after it was ready; nothing but a new process helps then. */
@@ -105,6 +107,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     logger,
     fingerprint: fingerprintOf(place.model, flags),
     startedSeconds: Math.floor(Date.now() / 1000),
+    given: options.given ?? [],
     active: new LiveRequests(),
     info: undefined,
     isDraining: false,

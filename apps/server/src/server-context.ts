@@ -81,6 +81,15 @@ export interface HttpSettings {
   readonly debugHeaders: boolean;
 }
 
+/** A setting as it was given, and where. */
+export interface GivenSetting {
+  readonly name: string;
+  /** As a config file has it; of a key only how many there are. */
+  readonly text: string;
+  /** `flag`, `environment`, `file` or `default`. */
+  readonly source: string;
+}
+
 /** What routes work with; filled in once when the server starts. */
 export interface ServerContext {
   readonly settings: HttpSettings;
@@ -98,6 +107,8 @@ export interface ServerContext {
   readonly fingerprint: string;
   /** Seconds since 1970 when the server started. */
   readonly startedSeconds: number;
+  /** Every setting that has a value, for the operator. */
+  readonly given: readonly GivenSetting[];
   /** Requests whose answers are not complete. */
   readonly active: LiveRequests;
   /** Filled in when the engine is ready. */

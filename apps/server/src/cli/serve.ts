@@ -41,6 +41,7 @@ async function run(flags: ServeFlags, settings: readonly ShownSetting[]): Promis
     tellCrash({ what, error, settings, state: server?.state() }, { flags, logger });
   server = await serve({
     flags,
+    given: settings,
     logger,
     onProgress: progress.update,
     onEngineFailure: (err) => {

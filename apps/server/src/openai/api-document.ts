@@ -34,6 +34,7 @@ const reads: readonly (readonly [path: string, summary: string])[] = [
   ['/version', 'Version of the server'],
   ['/model_info', 'Folders, names, lengths'],
   ['/server_info', 'Everything that was chosen'],
+  ['/admin/settings', 'Operator: what was set, and where'],
   ['/admin/requests', 'Operator: requests that are under way'],
   ['/openapi.json', 'This document'],
 ];

@@ -298,6 +298,10 @@ export async function startScripted(
     ),
     fingerprint: 'fp_test',
     startedSeconds: 0,
+    given: [
+      { name: 'port', text: '0', source: 'flag' },
+      { name: 'api-key', text: 'not shown (1)', source: 'environment' },
+    ],
     active: new LiveRequests(),
     info: {
       vocabSize: 600,

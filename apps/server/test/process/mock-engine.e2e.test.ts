@@ -48,6 +48,10 @@ describe('serving without a model', () => {
       usage: { prompt_tokens: 3, completion_tokens: 8 },
     });
     expect(server.output()).toContain('ANSWERS MEAN NOTHING');
+    const set = await (await fetch(`${server.url}/admin/settings`)).json();
+    expect((set as { settings: object[] }).settings).toContainEqual({
+      ...{ name: 'tokenizer', value: JSON.stringify(folder), source: 'flag' },
+    });
     const info = await (await fetch(`${server.url}/server_info`)).json();
     expect(JSON.stringify(info)).toContain('a mock says what its script says');
   });

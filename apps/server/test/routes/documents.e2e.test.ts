@@ -53,6 +53,11 @@ describe('the documents of the API', () => {
       expect.stringMatching(/text\/html/),
     ]);
     expect(html).not.toMatch(/(src|href)="(https?:)?\/\//);
+    const policy = page.headers.get('content-security-policy') ?? '';
+    expect(policy).toContain("default-src 'none'; script-src 'self'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:|swagger\.io|upgrade-insecure/);
+    const start = await fetch(`${server.url}/docs/static/swagger-initializer.js`);
+    expect(await start.text()).toMatch(/"validatorUrl":\s*null/);
     const script = /src="([^"]*bundle[^"]*)"/.exec(html)?.[1] ?? '';
     expect((await fetch(new URL(script, `${server.url}/docs/`))).status).toBe(200);
   });

@@ -59,6 +59,18 @@ describe('routes of the operator', () => {
     }
   });
 
+  it('tell what was set, and where', async () => {
+    const list = (key: string) =>
+      fetch(`${server.url}/admin/settings`, { headers: { authorization: `Bearer ${key}` } });
+    expect((await list('one')).status).toBe(403);
+    expect(await (await list('root')).json()).toEqual({
+      settings: [
+        { name: 'port', value: '0', source: 'flag' },
+        { name: 'api-key', value: 'not shown (1)', source: 'environment' },
+      ],
+    });
+  });
+
   it('list the requests under way, and nothing that they say', async () => {
     const list = async (key: string) => {
       const headers = { authorization: `Bearer ${key}` };

@@ -61,6 +61,11 @@ describe.skipIf(noBrowser !== '')(`the dashboard in Chromium${noBrowser}`, () =>
     await part.getByText('None.').waitFor();
   });
 
+  it('shows the settings to the operator', async () => {
+    await page.getByText('Settings', { exact: true }).click();
+    await page.getByRole('row', { name: 'api-key not shown (1) environment' }).waitFor();
+  });
+
   it('counts what was refused and what ended early, as /metrics does', async () => {
     server.engine.scripts = [
       { text: '', refusal: { name: 'E', code: 'ENGINE_CAPACITY', message: 'full', facts: {} } },

@@ -7,10 +7,13 @@ import { profileFile } from '../profile-file.js';
 
 const admin = { config: { access: 'admin' } } as const;
 
-/** Routes of the operator: seeing and ending requests, emptying the prefix cache, profiles. */
+/** Routes of the operator: seeing settings and requests, ending these, emptying the prefix cache, profiles. */
 export function operate(app: FastifyInstance, context: ServerContext): void {
   app.get('/admin/requests', admin, async () => ({
     requests: context.active.list().map((request) => shown(request.look())),
+  }));
+  app.get('/admin/settings', admin, async () => ({
+    settings: context.given.map(({ name, text, source }) => ({ name, value: text, source })),
   }));
   app.post('/abort_request', admin, async ({ body }) => {
     const { id } = parseAbortRequest(body);

@@ -6,6 +6,7 @@ import { Dashboard } from './dashboard.js';
 import { loadOf } from './load.js';
 import { parseMetrics } from './metrics-text.js';
 import { RequestTable } from './request-table.js';
+import { type Setting, settingTable } from './tables.js';
 import { Timeline } from './timeline.js';
 
 const periodMs = 1000;
@@ -24,7 +25,9 @@ async function start(): Promise<void> {
   followApiKeyField(() => {
     requests.keyChanged();
     void showInfo();
+    void showSettings();
   });
+  void showSettings();
   void untilReady().then(showInfo);
   for (;;) {
     // A page that nobody sees asks for nothing.
@@ -50,6 +53,18 @@ async function showInfo(): Promise<void> {
   const place = byId('info', HTMLElement);
   try {
     place.textContent = JSON.stringify(await (await callApi('server_info')).json(), null, 2);
+  } catch (error) {
+    place.textContent = (error as Error).message;
+  }
+}
+
+/** What was set, with where; for the operator only. */
+async function showSettings(): Promise<void> {
+  const place = byId('settings', HTMLElement);
+  try {
+    const answer = await callApi('admin/settings');
+    const { settings } = (await answer.json()) as { settings: readonly Setting[] };
+    place.replaceChildren(settingTable(settings));
   } catch (error) {
     place.textContent = (error as Error).message;
   }

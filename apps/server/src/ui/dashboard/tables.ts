@@ -32,6 +32,27 @@ export function factTable(title: string, facts: unknown): HTMLElement {
   return element('table', { 'aria-label': title }, element('tbody', {}, ...rows));
 }
 
+/** A setting of the server and where it is from. */
+export interface Setting {
+  readonly name: string;
+  readonly value: string;
+  readonly source: string;
+}
+
+/** A table of settings; those that somebody chose stand out. */
+export function settingTable(settings: readonly Setting[]): HTMLElement {
+  const rows = settings.map(({ name, value, source }) =>
+    element(
+      'tr',
+      source === 'default' ? {} : { class: 'chosen' },
+      element('th', { scope: 'row' }, name),
+      element('td', {}, element('code', {}, value)),
+      element('td', {}, source),
+    ),
+  );
+  return element('table', { 'aria-label': 'Settings' }, element('tbody', {}, ...rows));
+}
+
 function flat(value: unknown, name: string): [string, string][] {
   if (typeof value === 'number') return [[name, numberText(value)]];
   if (typeof value !== 'object' || value === null) return [[name, String(value)]];
