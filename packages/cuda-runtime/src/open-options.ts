@@ -27,6 +27,11 @@ export interface OpenOptions {
    * whose event loop may stand still.
    */
   readonly queuePolicy?: QueuePolicy;
+  /**
+   * CUDA: a kernel that a stream starts often is launched as a graph of one node, which takes half the
+   * time of the call (docs/cuda-backend.md); default `CUDA_RUNTIME_LAUNCH_BY_GRAPH`, else true.
+   */
+  readonly launchByGraph?: boolean;
   readonly pool?: PoolOptions;
   readonly cpu?: CpuOptions;
 }
@@ -37,6 +42,8 @@ export interface ResolvedOptions {
   readonly device: number;
   readonly isolated: boolean;
   readonly queue: QueueOptions;
+  /** Who decided on `launchByGraph`. */
+  readonly whyLaunchByGraph: string;
   readonly native: NativeOpenOptions;
 }
 
@@ -48,6 +55,7 @@ const names: OptionNames<OpenOptions> = {
   isolated: true,
   maxPending: true,
   queuePolicy: true,
+  launchByGraph: true,
   pool: true,
   cpu: true,
 };
@@ -57,7 +65,8 @@ export function resolveOptions(options: OpenOptions, settings: Settings): Resolv
   checkOptions('open', 'options', options, names);
   const { backend = 'auto', device = 0, guards = true, strictEvents = false } = options;
   const { isolated = false, pool = {}, cpu = {} } = options;
-  for (const [name, flag] of Object.entries({ guards, strictEvents, isolated })) {
+  const { launchByGraph = settings.launchByGraph ?? true } = options;
+  for (const [name, flag] of Object.entries({ guards, strictEvents, isolated, launchByGraph })) {
     checkFlag('open', name, flag);
   }
   checkObject('open', 'cpu', cpu);
@@ -72,14 +81,21 @@ export function resolveOptions(options: OpenOptions, settings: Settings): Resolv
     device,
     isolated,
     queue: resolveQueue(options),
+    whyLaunchByGraph: whyLaunchByGraph(options, settings),
     native: {
       device,
       guards,
       strictEvents,
+      launchByGraph,
       pool: resolvePool(pool),
       cpu: resolveCpuOptions(cpu, settings),
     },
   };
+}
+
+function whyLaunchByGraph(options: OpenOptions, settings: Settings): string {
+  if (options.launchByGraph !== undefined) return 'the option of `open`';
+  return settings.launchByGraph === undefined ? 'the default' : 'CUDA_RUNTIME_LAUNCH_BY_GRAPH';
 }
 
 function resolveQueue(options: OpenOptions): QueueOptions {

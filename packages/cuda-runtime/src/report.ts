@@ -4,6 +4,8 @@ export interface RuntimeReport {
   /** Why this backend: asked for, or found usable, or what the fallback was for. */
   readonly why: string;
   readonly guards: boolean;
+  /** Whether kernels that a stream starts often are launched as graphs of one node, and who says so. */
+  readonly launchByGraph: { readonly on: boolean; readonly why: string };
   /** Names of the devices. */
   readonly devices: readonly string[];
   /** Manifests loaded so far. */
@@ -48,7 +50,7 @@ export interface RuntimeStats {
   readonly executorThreads?: number;
   /** CPU backend: threads started for the parallel loops of kernels. */
   readonly parallelThreads?: number;
-  /** CUDA backend: launches of kernels that were made through a graph of one node, of the device in this process. */
+  /** CUDA backend: launches of kernels through a graph of one node, of the device in this process. */
   readonly launchesByGraph?: number;
   /** CUDA backend: objects that wait to be destroyed by the reaper thread. */
   readonly reaperQueue?: number;

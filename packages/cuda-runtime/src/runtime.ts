@@ -155,6 +155,7 @@ export class NativeRuntime implements Runtime {
       backend: this.backend,
       why: this.#origin.why,
       guards: this.#origin.options.native.guards,
+      launchByGraph: launchByGraph(this.#origin),
       devices: this.devices.map((device) => device.name),
       modules: [...this.#modules.values()].map((module) => module.manifest),
       details: JSON.parse(guarded(() => binding.describeRuntime(handle))),
@@ -242,6 +243,11 @@ export class NativeRuntime implements Runtime {
     this.#main.set(device, main);
     return main;
   }
+}
+
+function launchByGraph({ backend, options }: RuntimeOrigin): RuntimeReport['launchByGraph'] {
+  if (backend === 'cpu') return { on: false, why: 'the cpu backend has no launches to save' };
+  return { on: options.native.launchByGraph, why: options.whyLaunchByGraph };
 }
 
 function listDevices(

@@ -6,6 +6,8 @@ export interface Settings {
   readonly cpuLevel: string | undefined;
   /** `CUDA_RUNTIME_CPU_THREADS`: threads of a kernel's parallel loops; none = all cores. */
   readonly cpuThreads: number | undefined;
+  /** `CUDA_RUNTIME_LAUNCH_BY_GRAPH`: 0 or 1; none = yes. */
+  readonly launchByGraph: boolean | undefined;
   /** `CRT_WARN_LEAKS=1`: a warning for each object collected undisposed; places of disposals. */
   readonly warnLeaks: boolean;
 }
@@ -15,6 +17,10 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
   return {
     cpuLevel: environment['CUDA_RUNTIME_CPU_LEVEL'] || undefined,
     cpuThreads: positive('CUDA_RUNTIME_CPU_THREADS', environment['CUDA_RUNTIME_CPU_THREADS']),
+    launchByGraph: flag(
+      'CUDA_RUNTIME_LAUNCH_BY_GRAPH',
+      environment['CUDA_RUNTIME_LAUNCH_BY_GRAPH'],
+    ),
     warnLeaks: environment['CRT_WARN_LEAKS'] === '1',
   };
 }
@@ -23,9 +29,19 @@ function positive(name: string, text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
-  throw new ArgumentError({
+  throw wrongSetting(name, text, 'a positive integer');
+}
+
+function flag(name: string, text: string | undefined): boolean | undefined {
+  if (text === undefined || text === '') return undefined;
+  if (text === '0' || text === '1') return text === '1';
+  throw wrongSetting(name, text, '0 or 1');
+}
+
+function wrongSetting(name: string, text: string, expected: string): ArgumentError {
+  return new ArgumentError({
     api: 'open',
-    detail: `${name} is \`${text}\`, expected a positive integer`,
+    detail: `${name} is \`${text}\`, expected ${expected}`,
     hint: 'Unset or correct it',
   });
 }

@@ -64,6 +64,7 @@ Status RuntimeOptions::parse(const std::string& text, RuntimeOptions& options) {
   options.device = static_cast<int>(json["device"].number_or(0));
   options.guards = json["guards"].bool_or(true);
   options.strict_events = json["strictEvents"].bool_or(false);
+  options.launch_by_graph = json["launchByGraph"].bool_or(true);
   options.pool = PoolOptions::parse(json["pool"]);
   options.cpu_level = cpu["level"].text();
   options.threads = static_cast<uint32_t>(cpu["threads"].number_or(0));

@@ -40,6 +40,7 @@ struct RuntimeOptions {
   int device = 0;  // ordinal among those that the backend sees
   bool guards = true;
   bool strict_events = false;
+  bool launch_by_graph = true;  // CUDA: kernels that a stream starts often
   PoolOptions pool;
   std::string cpu_level;
   uint32_t threads = 0;

@@ -302,7 +302,8 @@ Status CudaBackend::load_image(const core::JsonValue& manifest, const std::strin
                                const std::vector<core::KernelLayout>& layouts,
                                std::unique_ptr<core::ModuleImage>& image) {
   if (device_.is_lost()) return device_.lost_status();
-  return CudaImage::load(device_, manifest, directory, layouts, image);
+  const ImageSource source{manifest, directory, runtime_->options().launch_by_graph};
+  return CudaImage::load(device_, source, layouts, image);
 }
 
 Status CudaBackend::describe_kernel(core::Kernel& kernel, core::JsonWriter& json) {

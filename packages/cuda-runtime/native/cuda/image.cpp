@@ -40,12 +40,13 @@ void* CudaImage::host_entry(const core::HostLayout& layout) {
   return cpu_library_->host_entry(layout);
 }
 
-Status CudaImage::load(Device& device, const JsonValue& manifest, const std::string& directory,
+Status CudaImage::load(Device& device, const ImageSource& source,
                        const std::vector<KernelLayout>& layouts,
                        std::unique_ptr<core::ModuleImage>& image) {
+  const auto& [manifest, directory, launch_by_graph] = source;
   device.make_current();
   const RelaxedCapture relaxed;
-  auto loaded = std::make_unique<CudaImage>(device);
+  auto loaded = std::make_unique<CudaImage>(device, launch_by_graph);
   loaded->cpu_library_path_ = directory + "/" + manifest["cpu"].text();
   std::map<std::string, std::string> file_of;  // kernel → fatbin
   for (const JsonValue& kernel : manifest["kernels"].items) {
@@ -110,9 +111,10 @@ Status CudaImage::find_kernel(const KernelLayout& layout, cudaLibrary_t library,
   if (status.ok()) status = function_of(kernel, function);
   if (!status.ok()) return status;
   // A graph's end is no programmatic event: what follows a kernel that triggers could not start early.
-  auto graphs = layout.triggers ? nullptr
-                                : std::make_unique<KernelGraphs>(device_.reaper(),
-                                                                 device_.launches_by_graph());
+  const bool has_graphs = launch_by_graph_ && !layout.triggers;
+  auto graphs = has_graphs ? std::make_unique<KernelGraphs>(device_.reaper(),
+                                                            device_.launches_by_graph())
+                           : nullptr;
   kernels_[layout.name] = {kernel, max_shared_bytes, function, std::move(graphs)};
   return {};
 }

@@ -21,19 +21,26 @@ struct KernelEntry {
   cudaKernel_t kernel = nullptr;  // graph nodes and attributes
   uint64_t max_shared_bytes = 0;  // dynamic: what its static shared memory leaves
   CUfunction function = nullptr;  // launches: a microsecond less than through the runtime library
-  std::unique_ptr<KernelGraphs> graphs;  // null for kernels that trigger
+  std::unique_ptr<KernelGraphs> graphs;  // null for kernels that trigger, and without `launch_by_graph`
+};
+
+/// Where an image comes from, and how its kernels are started.
+struct ImageSource {
+  const core::JsonValue& manifest;
+  const std::string& directory;
+  bool launch_by_graph;
 };
 
 class CudaImage : public core::ModuleImage {
  public:
   /// Loads every fatbin that the manifest names, checks each kernel's layout against it, and touches
   /// each kernel, so that no first launch has to load code.
-  static core::Status load(Device& device, const core::JsonValue& manifest,
-                           const std::string& directory,
+  static core::Status load(Device& device, const ImageSource& source,
                            const std::vector<core::KernelLayout>& layouts,
                            std::unique_ptr<core::ModuleImage>& image);
 
-  explicit CudaImage(Device& device) : device_(device) {}
+  CudaImage(Device& device, bool launch_by_graph)
+      : device_(device), launch_by_graph_(launch_by_graph) {}
   ~CudaImage() override;
   void* entry(const core::KernelLayout& layout) override;
   uint64_t max_shared_bytes(void* entry) const override {
@@ -51,6 +58,7 @@ class CudaImage : public core::ModuleImage {
                             const std::string& path, uint64_t& max_shared_bytes);
 
   Device& device_;
+  const bool launch_by_graph_;
   std::string cpu_library_path_;
   std::unique_ptr<core::CpuLibrary> cpu_library_;  // opened for the first host function
   std::map<std::string, cudaLibrary_t> libraries_;  // by file name

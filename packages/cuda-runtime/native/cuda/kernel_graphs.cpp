@@ -1,6 +1,7 @@
 #include "cuda/kernel_graphs.h"
 
 #include <cstring>
+#include <optional>
 
 #include "cuda/device/reaper.h"
 #include "cuda/driver.h"
@@ -31,85 +32,91 @@ bool is_same(const core::Dim3& a, const core::Dim3& b) {
 }  // namespace
 
 KernelGraphs::~KernelGraphs() {
-  for (Slot& slot : slots_) release(slot);
+  for (Slot& slot : slots_) release(slot.prepared);
 }
 
 bool KernelGraphs::launch(const core::Work& work, CUfunction function,
                           cudaStream_t stream) noexcept {
   if (work.config.flags != 0 || !work.conditions.empty()) return false;
-  const core::LockGuard lock(mutex_);
-  Slot* const slot = slot_of(stream);
-  if (slot == nullptr || ++slot->launches <= kOrdinaryLaunches) return false;
-  const DriverCalls& driver = driver_calls();
+  Slot* const slot = lock_slot(stream);
+  if (slot == nullptr) return false;
+  const core::LockGuard held(slot->mutex, std::adopt_lock);
+  Prepared& prepared = slot->prepared;
+  if (++prepared.launches <= kOrdinaryLaunches) return false;
+  std::optional<RelaxedCapture> relaxed;
   try {
-    const bool is_new = slot->exec == nullptr;
-    if (is_new && !create(*slot, work, function)) return false;
-    const auto& [grid, block, shared_bytes, flags, cluster, priority] = work.config;
-    const bool is_current = slot->params.size() == work.params.bytes() &&
-                            std::memcmp(slot->params.data(), work.params.data(),
-                                        slot->params.size()) == 0 &&
-                            is_same(slot->grid, grid) && is_same(slot->block, block) &&
-                            slot->shared_bytes == shared_bytes;
-    if (!is_current) {
-      void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
-      const CUDA_KERNEL_NODE_PARAMS_v2 params = node_params(work, function, arguments);
-      slot->params.clear();  // unknown until the driver has agreed
-      if (!is_new && driver.set_kernel(slot->exec, slot->node, &params) != CUDA_SUCCESS) {
-        return false;
-      }
-      slot->params.assign(work.params.data(), work.params.data() + work.params.bytes());
-      slot->grid = grid;
-      slot->block = block;
-      slot->shared_bytes = shared_bytes;
-    }
+    const bool is_new = prepared.exec == nullptr;
+    const bool is_current = !is_new && has(prepared, work);
+    if (!is_current) relaxed.emplace();  // also for the first launch, which brings it to the device
+    if (is_new && !create(prepared, work, function)) return false;
+    if (!is_current && !set(prepared, work, function, is_new)) return false;
   } catch (const std::bad_alloc&) {
     return false;
   }
-  if (driver.launch_graph(slot->exec, stream) != CUDA_SUCCESS) return false;
+  if (driver_calls().launch_graph(prepared.exec, stream) != CUDA_SUCCESS) return false;
   count_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
 
-// The stream's place, a free one, or that of a stream which has not started the kernel for long.
-KernelGraphs::Slot* KernelGraphs::slot_of(cudaStream_t stream) noexcept {
-  ++launches_;
-  Slot* place = nullptr;
-  for (Slot& slot : slots_) {
-    if (slot.stream == stream) {
-      slot.last_used = launches_;
-      return &slot;
-    }
-    if (place == nullptr || slot.last_used < place->last_used) place = &slot;
+// The stream's slot, locked; null when it has none and gets none. A slot that is busy is not waited for:
+// its stream may wait in the driver, and an ordinary launch does as well.
+KernelGraphs::Slot* KernelGraphs::lock_slot(cudaStream_t stream) noexcept {
+  const core::LockGuard lock(mutex_);
+  const auto [place, is_own] = places_.ask(stream);
+  if (place < 0) return nullptr;
+  Slot& slot = slots_[static_cast<size_t>(place)];
+  if (!slot.mutex.try_lock()) return nullptr;
+  if (!is_own) {
+    release(slot.prepared);
+    places_.take(place, stream);
   }
-  if (place->stream != nullptr && launches_ - place->last_used < kForgetAfter) return nullptr;
-  release(*place);
-  place->stream = stream;
-  place->last_used = launches_;
-  return place;
+  return &slot;
+}
+
+bool KernelGraphs::has(const Prepared& prepared, const core::Work& work) {
+  return prepared.params.size() == work.params.bytes() &&
+         std::memcmp(prepared.params.data(), work.params.data(), prepared.params.size()) == 0 &&
+         is_same(prepared.grid, work.config.grid) && is_same(prepared.block, work.config.block) &&
+         prepared.shared_bytes == work.config.shared_bytes;
+}
+
+// What the node of a new graph has was given at its making.
+bool KernelGraphs::set(Prepared& prepared, const core::Work& work, CUfunction function,
+                       bool is_new) {
+  prepared.params.clear();  // unknown until the driver has agreed
+  if (!is_new) {
+    void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
+    const CUDA_KERNEL_NODE_PARAMS_v2 params = node_params(work, function, arguments);
+    if (driver_calls().set_kernel(prepared.exec, prepared.node, &params) != CUDA_SUCCESS) {
+      return false;
+    }
+  }
+  prepared.params.assign(work.params.data(), work.params.data() + work.params.bytes());
+  prepared.grid = work.config.grid;
+  prepared.block = work.config.block;
+  prepared.shared_bytes = work.config.shared_bytes;
+  return true;
 }
 
 // A stream whose executable cannot be had is asked again only after as many ordinary launches.
-bool KernelGraphs::create(Slot& slot, const core::Work& work, CUfunction function) {
-  const RelaxedCapture relaxed;
+bool KernelGraphs::create(Prepared& prepared, const core::Work& work, CUfunction function) {
   void* arguments[] = {const_cast<uint8_t*>(work.params.data())};
   const CUDA_KERNEL_NODE_PARAMS_v2 params = node_params(work, function, arguments);
   const bool is_there =
-      cudaGraphCreate(&slot.graph, 0) == cudaSuccess &&
-      driver_calls().add_kernel(&slot.node, slot.graph, nullptr, 0, &params) == CUDA_SUCCESS &&
-      cudaGraphInstantiate(&slot.exec, slot.graph, 0) == cudaSuccess;
+      cudaGraphCreate(&prepared.graph, 0) == cudaSuccess &&
+      driver_calls().add_kernel(&prepared.node, prepared.graph, nullptr, 0, &params) ==
+          CUDA_SUCCESS &&
+      cudaGraphInstantiate(&prepared.exec, prepared.graph, 0) == cudaSuccess;
   if (is_there) return true;
   cudaGetLastError();
-  const cudaStream_t stream = slot.stream;
-  release(slot);
-  slot.stream = stream;
-  slot.last_used = launches_;
+  release(prepared);
   return false;
 }
 
-void KernelGraphs::release(Slot& slot) noexcept {
-  if (slot.exec != nullptr) reaper_.destroy_exec(slot.exec);
-  if (slot.graph != nullptr) reaper_.destroy_graph(slot.graph);
-  slot = {};
+void KernelGraphs::release(Prepared& prepared) noexcept {
+  if (prepared.exec != nullptr) reaper_.destroy_exec(prepared.exec);
+  if (prepared.graph != nullptr) reaper_.destroy_graph(prepared.graph);
+  prepared = {};
 }
 
 }  // namespace cuda_runtime::cuda

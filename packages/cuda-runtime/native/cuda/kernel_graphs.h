@@ -10,14 +10,16 @@
 #include <vector>
 
 #include "core/base/mutex.h"
+#include "core/stream/recent_places.h"
 #include "core/work.h"
 
 namespace cuda_runtime::cuda {
 
 class Reaper;
 
-/// The executables of one kernel, one for each stream that starts it often. An executable never runs
-/// beside itself, which on one stream changes nothing.
+/// The executables of one kernel, for the streams that start it often now. An executable never runs
+/// beside itself, which on one stream changes nothing. A launch may wait in the driver, when too much is
+/// pending on its stream: nothing else waits for it here.
 class KernelGraphs {
  public:
   /// `count`: launches that were made so, of all kernels.
@@ -32,10 +34,9 @@ class KernelGraphs {
   bool launch(const core::Work& work, CUfunction function, cudaStream_t stream) noexcept;
 
  private:
-  struct Slot {
-    cudaStream_t stream = nullptr;
+  /// What one stream's launches need.
+  struct Prepared {
     uint64_t launches = 0;
-    uint64_t last_used = 0;
     cudaGraph_t graph = nullptr;
     CUgraphNode node = nullptr;
     cudaGraphExec_t exec = nullptr;
@@ -45,21 +46,25 @@ class KernelGraphs {
     uint32_t shared_bytes = 0;
     std::vector<uint8_t> params;
   };
+  struct Slot {
+    core::Mutex mutex;  // held while its stream launches; others only try it
+    Prepared prepared;
+  };
 
-  Slot* slot_of(cudaStream_t stream) noexcept;
-  bool create(Slot& slot, const core::Work& work, CUfunction function);
-  void release(Slot& slot) noexcept;
+  Slot* lock_slot(cudaStream_t stream) noexcept;
+  static bool has(const Prepared& prepared, const core::Work& work);
+  bool create(Prepared& prepared, const core::Work& work, CUfunction function);
+  bool set(Prepared& prepared, const core::Work& work, CUfunction function, bool is_new);
+  void release(Prepared& prepared) noexcept;
 
   // An executable takes 30 µs and about 110 KiB of device memory.
   static constexpr uint64_t kOrdinaryLaunches = 8;
-  // Of the kernel, after which a stream that did not start it gives its place to another.
-  static constexpr uint64_t kForgetAfter = 4096;
 
   Reaper& reaper_;
   std::atomic<uint64_t>& count_;
-  core::Mutex mutex_;
-  uint64_t launches_ = 0;
-  std::array<Slot, 4> slots_;
+  core::Mutex mutex_;  // of `places_`; nothing is asked of the driver with it
+  core::RecentPlaces places_;
+  std::array<Slot, core::RecentPlaces::kPlaces> slots_;
 };
 
 }  // namespace cuda_runtime::cuda

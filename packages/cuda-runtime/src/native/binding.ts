@@ -359,6 +359,7 @@ export interface NativeOpenOptions {
   readonly device: number;
   readonly guards: boolean;
   readonly strictEvents: boolean;
+  readonly launchByGraph: boolean;
   /** `given`: there was a `pool`; `releaseThreshold` -1 = keep all. */
   readonly pool: {
     readonly given: boolean;

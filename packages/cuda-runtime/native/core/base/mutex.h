@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include <cstdint>
+#include <mutex>
 
 namespace cuda_runtime::core {
 
@@ -25,6 +26,8 @@ class Mutex {
   Mutex& operator=(const Mutex&) = delete;
 
   void lock() { pthread_mutex_lock(&mutex_); }
+  /// False at once when somebody holds it.
+  bool try_lock() { return pthread_mutex_trylock(&mutex_) == 0; }
   void unlock() { pthread_mutex_unlock(&mutex_); }
   pthread_mutex_t* native() { return &mutex_; }
 
@@ -35,6 +38,8 @@ class Mutex {
 class LockGuard {
  public:
   explicit LockGuard(Mutex& mutex) : mutex_(mutex) { mutex_.lock(); }
+  /// Of one that is locked; only the unlocking is left.
+  LockGuard(Mutex& mutex, std::adopt_lock_t) : mutex_(mutex) {}
   ~LockGuard() { mutex_.unlock(); }
   LockGuard(const LockGuard&) = delete;
   LockGuard& operator=(const LockGuard&) = delete;
