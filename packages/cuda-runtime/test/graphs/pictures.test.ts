@@ -55,6 +55,14 @@ const rows: readonly GraphRow[] = [
         const text = await drawn;
         expect(text).toMatch(/^digraph/);
         expect(text).toContain('test_empty');
+        const brief = await exec.driverDot({ verbose: false });
+        expect(brief).toMatch(/^digraph/);
+        expect(brief.length).toBeLessThan(text.length);
+      }
+      for (const drawable of [exec, graph]) {
+        const verbose = 1 as unknown as boolean;
+        await expect(drawable.driverDot({ verbose })).rejects.toThrow(/`verbose` is 1/);
+        await expect(drawable.driverDot({ brief: true } as object)).rejects.toThrow(/brief/);
       }
       exec.dispose();
       await expect(exec.driverDot()).rejects.toMatchObject({ code: 'CRT_DISPOSED' });

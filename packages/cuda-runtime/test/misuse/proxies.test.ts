@@ -6,6 +6,7 @@ import {
   exportHandle,
   MappedFile,
   type Stream,
+  StreamPool,
   Tensor,
   Workspace,
 } from '../../src/index.js';
@@ -83,6 +84,7 @@ test('no member of any wrapper answers its proxy with a TypeError', async () => 
     host: t.device.allocHostSync(8),
     tensor: y,
     workspace: new Workspace(t.device),
+    pool: new StreamPool(t.device, 1),
     condition: graph().createCondition(),
     trace: t.runtime.trace,
     streams: t.runtime.streams,

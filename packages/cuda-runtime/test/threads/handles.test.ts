@@ -7,6 +7,7 @@ import {
   KernelLibrary,
   open,
   type Runtime,
+  StreamPool,
   Workspace,
 } from '../../src/index.js';
 import { onEachBackend } from '../../src/testing/on-each-backend.js';
@@ -136,6 +137,7 @@ onEachBackend((backend) => {
         host: await t.device.allocHost(8),
         tensor: zeros(t, stream, 2),
         workspace: new Workspace(t.device),
+        pool: new StreamPool(t.device, 1),
         condition: t.device.createGraph().createCondition(),
         trace: t.runtime.trace,
         streams: t.runtime.streams,

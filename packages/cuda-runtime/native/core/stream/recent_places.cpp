@@ -1,5 +1,7 @@
 #include "core/stream/recent_places.h"
 
+#include <cstddef>
+
 namespace cuda_runtime::core {
 
 // Free places have never been asked for, so that the longest unused one is free while any is.
