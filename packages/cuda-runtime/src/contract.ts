@@ -10,7 +10,7 @@ import type { Condition } from './graph/condition.js';
 import type { ExecOptions } from './graph/exec/exec-options.js';
 import type { UpdateReport } from './graph/exec/update-report.js';
 import type { EdgeOptions, GraphEdge, GraphJson, GraphNode } from './graph/graph-node.js';
-import type { DotOptions } from './graph/pictures/graph-dot.js';
+import type { DotOptions, DriverDotOptions } from './graph/pictures/graph-dot.js';
 import type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js';
 import type { LaunchConfig } from './launch/launch-config.js';
 import type { ModuleSource } from './launch/module-source.js';
@@ -168,7 +168,7 @@ export interface Stream extends TensorAllocator, Disposable {
   /** Ends and discards it. */
   abortCapture(): void;
   readonly isDisposed: boolean;
-  /** @throws NotOwnerError for a stream of the registry or of the runtime */
+  /** @throws NotOwnerError for a stream of the registry, of the runtime or of a pool */
   dispose(): void;
   /** @internal */
   use(api: string): NativeHandle;
@@ -306,7 +306,7 @@ export interface Graph extends Disposable {
   /** A self-contained picture: one coloured column a stream, time downwards. */
   toSvg(): string;
   /** By the driver, of an executable made for this. @throws ArgumentError on the CPU */
-  driverDot(): Promise<string>;
+  driverDot(options?: DriverDotOptions): Promise<string>;
   /** Ends this object; executables made from it go on. */
   dispose(): void;
 }
@@ -334,7 +334,7 @@ export interface GraphExec extends Disposable {
   /** A kernel, copy or fill that is off completes at once. */
   setEnabled(node: GraphNode, enabled: boolean): void;
   /** Graphviz text by the driver of the graph as instantiated. @throws ArgumentError on the CPU */
-  driverDot(): Promise<string>;
+  driverDot(options?: DriverDotOptions): Promise<string>;
   /** Ends this object; a launch that runs goes on. */
   dispose(): void;
 }

@@ -85,7 +85,7 @@ export class NativeDevice implements Device {
   }
 
   /** A stream for a user or for the runtime itself. */
-  makeStream(options: StreamOptions, owner: StreamTerms['owner']): Stream {
+  makeStream(options: StreamOptions, owner: StreamTerms['owner']): NativeStream {
     const api = 'device.createStream';
     const runtime = this.use(api);
     checkOptions(api, 'options', options, streamNames);
@@ -207,7 +207,7 @@ export class NativeDevice implements Device {
     return this.runtime.use(api);
   }
 
-  #adopt(handle: number, name: string, owner: StreamTerms['owner']): Stream {
+  #adopt(handle: number, name: string, owner: StreamTerms['owner']): NativeStream {
     const stream = new NativeStream(this, handle, name, { owner, queue: this.#queue });
     if (owner === 'runtime') this.#owned.push(stream);
     return stream;

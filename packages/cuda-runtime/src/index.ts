@@ -64,7 +64,7 @@ export type {
   GraphJson,
   GraphNode,
 } from './graph/graph-node.js';
-export type { DotOptions } from './graph/pictures/graph-dot.js';
+export type { DotOptions, DriverDotOptions } from './graph/pictures/graph-dot.js';
 export type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js';
 export { KernelLibrary, type KernelLibraryOptions } from './launch/kernel-library.js';
 export type { Dim3, LaunchConfig } from './launch/launch-config.js';
@@ -89,7 +89,7 @@ export { OperationError, type OperationErrorFacts } from './operation/operation-
 export type { OperationOptions } from './operation/operation-options.js';
 export { type TensorFault, type TensorRule, tensorFault } from './operation/tensor-fault.js';
 export type { PoolOptions } from './pool-options.js';
-export { type BackendReport, probe, probeSync } from './probe.js';
+export { type BackendName, type BackendReport, probe, probeSync } from './probe.js';
 export type { LatencyHistogram, RuntimeReport, RuntimeStats } from './report.js';
 export { Event, type EventState } from './stream/event.js';
 export {
@@ -100,6 +100,7 @@ export {
 } from './stream/fork-join.js';
 export type { QueuePolicy } from './stream/pending-limit.js';
 export type { StreamOptions } from './stream/stream-options.js';
+export { StreamPool, type StreamPoolOptions } from './stream/stream-pool.js';
 export type { WaitOptions } from './stream/wait-options.js';
 export { exportHandle } from './threads/export-handle.js';
 export type { ExportableKind, ExportableObjects } from './threads/exportable.js';

@@ -3,9 +3,12 @@ import type { UnavailableReason } from './errors/unavailable-reason.js';
 import { environment } from './native/environment.js';
 import { runTextTask } from './native/task.js';
 
+/** What runs the work of a runtime. */
+export type BackendName = 'cpu' | 'cuda';
+
 /** Whether a backend can be used on this machine, and if not, why. */
 export interface BackendReport {
-  readonly backend: 'cpu' | 'cuda';
+  readonly backend: BackendName;
   readonly usable: boolean;
   /** One of nine causes; absent when usable. */
   readonly reason?: UnavailableReason;

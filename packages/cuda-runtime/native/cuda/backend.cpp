@@ -358,10 +358,10 @@ Status CudaBackend::upload(Stream& stream, core::Exec& exec) {
   return {};
 }
 
-Status CudaBackend::driver_dot(core::Exec& exec, std::string& text) {
+Status CudaBackend::driver_dot(core::Exec& exec, bool verbose, std::string& text) {
   if (device_.is_lost()) return device_.lost_status();
   device_.make_current();
-  return print_dot(device_, static_cast<CudaPlan&>(exec.plan()).graph(), text);
+  return print_dot(device_, static_cast<CudaPlan&>(exec.plan()).graph(), verbose, text);
 }
 
 // The driver runs launches of one executable one after another, also across streams.

@@ -61,7 +61,7 @@ class CudaBackend : public core::Backend {
   void set_node(core::Exec& exec, const core::GraphNode& node, uint32_t index) override;
   core::Status upload(core::Stream& stream, core::Exec& exec) override;
   core::Ref<core::Ticket> launch(core::Stream& stream, core::Exec& exec) override;
-  core::Status driver_dot(core::Exec& exec, std::string& text) override;
+  core::Status driver_dot(core::Exec& exec, bool verbose, std::string& text) override;
 
  private:
   core::Ref<core::Ticket> launch_with_events(core::Stream& stream, core::Ref<core::Work> work);

@@ -33,7 +33,12 @@ import { addAlloc, addFree } from './nodes/add-memory.js';
 import * as work from './nodes/add-work.js';
 import { edgePort } from './nodes/edge-port.js';
 import { nodeId, nodeIds, ownNode } from './nodes/node-owner.js';
-import { type DotOptions, graphToDot } from './pictures/graph-dot.js';
+import {
+  type DotOptions,
+  type DriverDotOptions,
+  graphToDot,
+  isVerbose,
+} from './pictures/graph-dot.js';
 import { graphToSvg } from './pictures/graph-svg.js';
 
 const ifNames: OptionNames<{ else?: boolean }> = { else: true };
@@ -303,8 +308,9 @@ export class NativeGraph implements Graph {
     return graphToSvg(this.toJSON());
   }
 
-  async driverDot(): Promise<string> {
+  async driverDot(options: DriverDotOptions = {}): Promise<string> {
     const api = 'graph.driverDot';
+    isVerbose(api, options);
     this.use(api);
     if (this.device.runtime.backend === 'cpu') {
       const detail = 'the cpu backend has no driver that could draw the graph';
@@ -314,7 +320,7 @@ export class NativeGraph implements Graph {
     // The driver knows executables only: graphs are ours until then.
     const exec = await this.instantiate();
     try {
-      return await exec.driverDot();
+      return await exec.driverDot(options);
     } finally {
       exec.dispose();
     }

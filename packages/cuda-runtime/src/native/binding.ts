@@ -271,7 +271,7 @@ export interface NativeBinding {
   graphUpload(exec: Handle, stream: Handle): void;
   graphExecLaunches(exec: Handle): number;
   /** On the task thread; posts `token`, then `settleTask` ends it and `takeText` gives the text. */
-  graphExecDriverDot(exec: Handle, token: number): void;
+  graphExecDriverDot(exec: Handle, verbose: boolean, token: number): void;
   graphExecUpdate(exec: Handle, graph: Handle): NativeUpdate;
   /** The setters take what the `graphAdd…` of the kind takes. */
   graphExecSetKernel(exec: Handle, node: number, kernel: Handle): void;

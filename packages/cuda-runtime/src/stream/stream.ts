@@ -46,7 +46,7 @@ import type { WaitOptions } from './wait-options.js';
 /** What a stream is made with besides its native record. */
 export interface StreamTerms {
   /** Who ends it. */
-  readonly owner: 'user' | 'runtime';
+  readonly owner: 'user' | 'runtime' | 'pool';
   readonly queue: QueueOptions;
 }
 
@@ -71,7 +71,7 @@ export class NativeStream implements Stream {
       pending: () => this.pending,
       isCaptured: () => this.captureStatus !== 'none',
     });
-    const terms = { isUsers: owner === 'user' };
+    const terms = { isUsers: owner !== 'runtime' };
     this.#record = new NativeRecord(this, handle, `stream ${name}#${this.id}`, terms);
   }
 
@@ -256,7 +256,7 @@ export class NativeStream implements Stream {
 
   dispose(): void {
     if (!(#record in this)) throw notTheObject('stream.dispose', 'stream');
-    if (this.#owner === 'runtime') throw this.#owned();
+    if (this.#owner !== 'user') throw notOwner(this, this.#owner);
     this.#record.release();
   }
 
@@ -268,14 +268,14 @@ export class NativeStream implements Stream {
   release(): void {
     this.#record.release();
   }
+}
 
-  #owned(): NotOwnerError {
-    return new NotOwnerError({
-      api: 'stream.dispose',
-      detail: `stream ${this.name}#${this.id} belongs to its runtime`,
-      hint: 'Dispose the runtime; streams of `device.createStream` can be disposed alone',
-    });
-  }
+function notOwner({ name, id }: Stream, owner: 'runtime' | 'pool'): NotOwnerError {
+  return new NotOwnerError({
+    api: 'stream.dispose',
+    detail: `stream ${name}#${id} belongs to its ${owner}`,
+    hint: `Dispose the ${owner}; streams of \`device.createStream\` can be disposed alone`,
+  });
 }
 
 function checkEvent(api: string, { runtime }: Stream, event: Event): void {

@@ -1,3 +1,4 @@
+export type { BackendName } from '../probe.js';
 export { bf16ToF32, f32ToBf16, roundBf16 } from './bf16.js';
 export { cpuLevels } from './cpu-levels.js';
 export { type BackendContext, describeEachBackend } from './describe-each-backend.js';
@@ -11,7 +12,7 @@ export {
   type FaultyCall,
   injectFaults,
 } from './inject-faults.js';
-export { type BackendName, onEachBackend } from './on-each-backend.js';
+export { onEachBackend } from './on-each-backend.js';
 export { type SeededRandom, seededRandom } from './seeded-random.js';
 export {
   type DownloadData,

@@ -1,9 +1,6 @@
 import { describe, test } from 'vitest';
-import { probeSync } from '../probe.js';
+import { type BackendName, probeSync } from '../probe.js';
 import { isCudaRequired } from './required-backend.js';
-
-/** A backend by name. */
-export type BackendName = 'cpu' | 'cuda';
 
 /**
  * Defines the same tests for each backend that this machine has, in a suite `on cpu` and one

@@ -40,7 +40,7 @@ class TemporaryFile {
 
 }  // namespace
 
-core::Status print_dot(Device& device, cudaGraph_t graph, std::string& text) {
+core::Status print_dot(Device& device, cudaGraph_t graph, bool verbose, std::string& text) {
   const TemporaryFile file;
   if (file.path().empty()) {
     return core::Status::argument("the driver draws into a file, and the folder for temporary files "
@@ -48,8 +48,8 @@ core::Status print_dot(Device& device, cudaGraph_t graph, std::string& text) {
                                   "Set TMPDIR to a folder that can be written to");
   }
   const RelaxedCapture relaxed;
-  const cudaError_t error =
-      cudaGraphDebugDotPrint(graph, file.path().c_str(), cudaGraphDebugDotFlagsVerbose);
+  const unsigned flags = verbose ? cudaGraphDebugDotFlagsVerbose : 0;
+  const cudaError_t error = cudaGraphDebugDotPrint(graph, file.path().c_str(), flags);
   if (error != cudaSuccess) return device.fail(error, "drawing a graph");
   std::ostringstream content;
   content << std::ifstream(file.path()).rdbuf();

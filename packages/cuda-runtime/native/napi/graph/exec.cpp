@@ -108,11 +108,13 @@ Napi::Value driver_dot(const Napi::CallbackInfo& info) {
   TaskRequest task;
   task.results = in.environment().tasks;
   task.sink = in.sink();
-  task.token = in.integer(1, "token");
+  const bool verbose = in.boolean(1);
+  task.token = in.integer(2, "token");
   task.api = api_of(info);
-  task.work = [exec = in.record<Exec>(0), sink = task.sink, token = task.token](Ref<core::Record>&) {
+  task.work = [exec = in.record<Exec>(0), verbose, sink = task.sink,
+               token = task.token](Ref<core::Record>&) {
     std::string text;
-    core::Status status = exec->runtime().backend().driver_dot(*exec, text);
+    core::Status status = exec->runtime().backend().driver_dot(*exec, verbose, text);
     if (!status.ok()) return status;
     auto bytes = std::make_unique<core::HeapBytes>(text.size());
     text.copy(reinterpret_cast<char*>(bytes->data()), text.size());

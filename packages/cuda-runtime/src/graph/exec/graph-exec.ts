@@ -25,6 +25,7 @@ import type { GraphNode } from '../graph-node.js';
 import type { HeldObjects } from '../held-objects.js';
 import type { GraphTarget } from '../nodes/graph-target.js';
 import { nodeId } from '../nodes/node-owner.js';
+import { type DriverDotOptions, isVerbose } from '../pictures/graph-dot.js';
 import { launchKeeping } from './launches-in-flight.js';
 import { type UpdateReport, updateReport } from './update-report.js';
 
@@ -125,9 +126,12 @@ export class NativeGraphExec implements GraphExec {
     guarded(() => environment().binding.graphExecSetEnabled(this.use(api), id, enabled));
   }
 
-  async driverDot(): Promise<string> {
-    const handle = this.use('graphExec.driverDot');
-    return runTextTask((token) => environment().binding.graphExecDriverDot(handle, token));
+  async driverDot(options: DriverDotOptions = {}): Promise<string> {
+    const api = 'graphExec.driverDot';
+    const verbose = isVerbose(api, options);
+    const handle = this.use(api);
+    const { binding } = environment();
+    return runTextTask((token) => binding.graphExecDriverDot(handle, verbose, token));
   }
 
   dispose(): void {

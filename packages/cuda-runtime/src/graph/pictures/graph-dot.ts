@@ -12,6 +12,22 @@ export interface DotOptions {
   readonly rankdir?: 'TB' | 'LR';
 }
 
+/** How the driver writes a graph for Graphviz. */
+export interface DriverDotOptions {
+  /** With all that the driver knows of each node, such as handles and parameters; default true. */
+  readonly verbose?: boolean;
+}
+
+const driverNames: OptionNames<DriverDotOptions> = { verbose: true };
+
+/** Whether to tell all. @throws ArgumentError naming the option */
+export function isVerbose(api: string, options: DriverDotOptions): boolean {
+  checkOptions(api, 'options', options, driverNames);
+  const { verbose = true } = options;
+  checkFlag(api, 'verbose', verbose);
+  return verbose;
+}
+
 /**
  * Graphviz text of a graph: the same for the same program, on both backends and in every run. Nodes
  * of one stream share a colour, which the graph's label explains. Child graphs and bodies are
