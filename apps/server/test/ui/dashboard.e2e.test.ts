@@ -50,6 +50,7 @@ describe.skipIf(noBrowser !== '')(`the dashboard in Chromium${noBrowser}`, () =>
     const asked = [ask('first'), ask('second')];
     const row = part.getByRole('row', { name: /^first waiting / });
     await row.waitFor();
+    await part.getByRole('row', { name: /^second waiting / }).waitFor();
     expect(await part.getByRole('row').count()).toBe(3);
     await part.getByRole('button', { name: 'Abort first' }).focus();
     await page.keyboard.press('Enter');

@@ -51,7 +51,8 @@ describe.skipIf(noBrowser !== '')(`the tokenizer's page in Chromium${noBrowser}`
   it('shows a chat as the model gets it, with its markup as text', async () => {
     await show('chat', JSON.stringify({ model: 'm3', messages, temperature: 1 }));
     const { prompt } = await post('/apply-template', { messages });
-    await expect.poll(() => page.locator('#rendered').textContent()).toBe(prompt);
+    const rendered = page.locator('#rendered');
+    await expect.poll(() => rendered.textContent(), { timeout: 20_000 }).toBe(prompt);
     expect(prompt).toContain(messages[0]?.content);
     expect(await ids()).toEqual((await post('/tokenize', { messages })).tokens);
     expect(await page.locator('#result b').count()).toBe(0);
