@@ -103,6 +103,27 @@ onEachBackend((backend) => {
       s.abortCapture();
     });
 
+    test('what is refused since a capture is broken has the error that broke it as its cause', () => {
+      const y = zeros(t, s, 1);
+      const alt = t.device.createStream();
+      s.beginCapture();
+      alt.waitStream(s);
+      expect(() => alt.endCapture()).toThrow(CaptureError);
+      for (const call of [() => s.fill(y, 1), () => alt.record(), () => s.endCapture()]) {
+        expect(call).toThrow(
+          expect.objectContaining({
+            code: 'CRT_CAPTURE_INVALIDATED',
+            cause: expect.objectContaining({
+              code: 'CRT_CAPTURE_UNMATCHED',
+              api: 'an earlier call',
+              cuda: expect.objectContaining({ number: 903 }),
+            }),
+          }),
+        );
+      }
+      expect(s.captureStatus).toBe('none');
+    });
+
     test('memory allocated inside is an ordinary buffer that the graph keeps', async () => {
       let inside = zeros(t, s, 1);
       const graph = t.device.capture(

@@ -39,6 +39,8 @@ inline Napi::Error make_error(Napi::Env env, const core::Fault& fault, const cha
   if (!fault.reason.empty()) object.Set("reason", fault.reason);
   if (fault.memory) set_memory(env, object, *fault.memory);
   if (*fault.rule != '\0') object.Set("rule", fault.rule);
+  // Which call of the past it was, nobody noted.
+  if (fault.cause) object.Set("cause", make_error(env, *fault.cause, "an earlier call").Value());
   return error;
 }
 

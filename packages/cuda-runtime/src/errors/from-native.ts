@@ -69,9 +69,15 @@ const exact: Readonly<Record<string, Constructor>> = {
   CRT_DEADLOCK: DeadlockError,
 };
 
-function errorOf(fault: NativeFault, cause: Error | undefined): CudaRuntimeError {
+function errorOf(fault: NativeFault, thrown: Error | undefined): CudaRuntimeError {
   tell(fault);
-  const facts = { ...pick(fault), ...(cause?.cause ? { cause: cause.cause } : {}) };
+  return made(fault, thrown?.cause);
+}
+
+function made(fault: NativeFault, cause: unknown): CudaRuntimeError {
+  const isNative = isFault(cause) && !CudaRuntimeError.isInstance(cause);
+  const earlier = isNative ? made(cause, undefined) : cause; // was told of when it was thrown
+  const facts = { ...pick(fault), ...(earlier ? { cause: earlier } : {}) };
   const known = exact[fault.code];
   if (known) return new known(facts);
   if (fault.code.startsWith('CRT_CAPTURE_')) return new CaptureError(facts);

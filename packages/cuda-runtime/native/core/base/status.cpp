@@ -27,6 +27,13 @@ Status&& Status::in_capture(uint64_t id) && {
   return std::move(*this);
 }
 
+Status&& Status::caused_by(const Status& earlier) && {
+  if (fault_ != nullptr && !earlier.ok()) {
+    fault_->cause = std::make_shared<const Fault>(earlier.fault());
+  }
+  return std::move(*this);
+}
+
 namespace {
 
 void write_memory(JsonWriter& json, const MemoryFacts& memory) {

@@ -57,6 +57,7 @@ struct Fault {
   int64_t byte = -1;
   int system_error = 0;
   std::shared_ptr<const MemoryFacts> memory;  // CRT_OOM of an allocation only
+  std::shared_ptr<const Fault> cause;  // what came before and led to it, where that is known
   const char* rule = "";  // row of the capture table by which a guard refused
 };
 
@@ -75,6 +76,8 @@ class [[nodiscard]] Status {
   Fault& fault() { return *fault_; }
   Status&& on_stream(std::string name) &&;
   Status&& in_capture(uint64_t id) &&;
+  /// Led to by a failure that is known.
+  Status&& caused_by(const Status& earlier) &&;
   Status copy() const { return ok() ? Status() : Status(*fault_); }
 
  private:

@@ -77,7 +77,10 @@ Status invalidated(Stream& stream, CaptureSequence& sequence) {
       known ? "the capture was broken earlier: " + sequence.first_error.fault().detail
             : "the capture was broken earlier",
       "Fix the first error and capture again");
-  return std::move(status).on_stream(stream.display_name()).in_capture(sequence.id);
+  return std::move(status)
+      .on_stream(stream.display_name())
+      .in_capture(sequence.id)
+      .caused_by(sequence.first_error);
 }
 
 /// Nodes of the graph as what the next node depends on.

@@ -77,7 +77,8 @@ Status check_submission(Stream& stream) {
                                  sequence.first_error.fault().detail,
                        "End or abort the capture, then capture again")
       .on_stream(stream.display_name())
-      .in_capture(sequence.id);
+      .in_capture(sequence.id)
+      .caused_by(sequence.first_error);
 }
 
 Status check_stream_query(Stream& stream, const char* what) {
