@@ -97,8 +97,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     grammars: new GrammarClient(
       () => grammarWorkerOptions(context),
       (port, lost) => engine.connectGrammars(port, lost),
+      (seconds) => metrics.preparation.grammar(seconds),
     ),
-    text: new TextClient({ model: place.tokenizer, template: flags.chatTemplate }),
+    text: new TextClient({ model: place.tokenizer, template: flags.chatTemplate }, (seconds) =>
+      metrics.preparation.prompt(seconds),
+    ),
     tokenizer,
     markerIds: tokenizer.markerIds(),
     defaults,

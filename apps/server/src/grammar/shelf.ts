@@ -18,6 +18,11 @@ export class GrammarShelf {
     this.#compiler = compiler;
   }
 
+  /** Whether it was compiled before and is still here. */
+  has(grammar: Grammar): boolean {
+    return this.#shelf.has(grammarKey(grammar));
+  }
+
   /** Compiles, unless it is on the shelf; throws what the library does. */
   async take(grammar: Grammar): Promise<LibraryObject> {
     const key = grammarKey(grammar);

@@ -5,6 +5,7 @@ import type { StepTimes } from '../worker/steps/step-log.js';
 import { latencyBuckets } from './buckets.js';
 import { EngineMetrics } from './engine-metrics.js';
 import { MetricMaker } from './metric-maker.js';
+import { PreparationMetrics } from './preparation-metrics.js';
 import { RequestMetrics, type RequestWatch } from './request-metrics.js';
 import { SglangMetrics } from './sglang-metrics.js';
 import { StartMetrics } from './start-metrics.js';
@@ -14,6 +15,7 @@ import type { TokenRate } from './token-rate.js';
 /** Prometheus metrics under vLLM's names, so that existing boards work, and a few of our own. */
 export class ServerMetrics {
   readonly requests: RequestMetrics;
+  readonly preparation: PreparationMetrics;
   readonly start: StartMetrics;
   readonly threads: ThreadMetrics;
   readonly #registry = new Registry();
@@ -37,6 +39,7 @@ export class ServerMetrics {
     const http = new MetricMaker(this.#registry, 'http_');
     this.#sglang = alias && new SglangMetrics(this.#registry, modelName);
     this.requests = new RequestMetrics(vllm, own, this.#sglang);
+    this.preparation = new PreparationMetrics(own);
     this.start = new StartMetrics(own);
     this.threads = new ThreadMetrics(own);
     this.#engine = new EngineMetrics(vllm, own);

@@ -6,10 +6,12 @@ import type {
   FromText,
   TextJob,
   TextResult,
+  TextSeconds,
   TextTooLong,
   TextWorkerOptions,
   ToText,
 } from './text-messages.js';
+import { limitThread } from './threads/thread-limit.js';
 
 /** What routes know of the text worker. */
 export interface TextLink {
@@ -25,26 +27,37 @@ interface Task {
   readonly reject: (error: Error) => void;
 }
 
+interface Current {
+  readonly task: Task;
+  readonly timer: NodeJS.Timeout;
+  /** Ends the watch of its template, while that is rendered. */
+  readonly stopWatch?: () => void;
+}
+
 const limitMs = 60_000;
+const renderLimit = { limitMs: 2000, mostWaitMs: 30_000 };
 /** A job that nobody waits for may end within this time; a new worker costs about as much. */
 const unwantedMs = 1000;
 const memoryMb = 2048;
 
 /**
  * The main thread's side of the text worker, which does one job after the other. A job that takes too
- * long, or a template that eats all memory, costs that worker its life and that job an error; the
+ * long, or a template that eats time or memory, costs that worker its life and that job an error; the
  * jobs behind it go on in a new worker. A job whose client left is not begun; one that runs already
  * keeps the others waiting for a second at most.
  */
 export class TextClient implements TextLink {
   readonly #options: TextWorkerOptions;
+  readonly #onTimes: ((seconds: TextSeconds) => void) | undefined;
   readonly #queue: Task[] = [];
-  #current: { readonly task: Task; readonly timer: NodeJS.Timeout } | undefined;
+  #current: Current | undefined;
   #worker: Worker | undefined;
   #nextId = 1;
 
-  constructor(options: TextWorkerOptions) {
+  /** @param onTimes told what each job took */
+  constructor(options: TextWorkerOptions, onTimes?: (seconds: TextSeconds) => void) {
     this.#options = options;
+    this.#onTimes = onTimes;
   }
 
   run(job: TextJob, signal: AbortSignal): Promise<TextResult | TextTooLong> {
@@ -60,6 +73,7 @@ export class TextClient implements TextLink {
   async close(): Promise<void> {
     const worker = this.#worker;
     const tasks = this.#queue.splice(0);
+    this.#take()?.reject(lost('the server is shutting down'));
     this.#lose('the server is shutting down');
     for (const { reject } of tasks) reject(lost('the server is shutting down'));
     await worker?.terminate();
@@ -84,11 +98,10 @@ export class TextClient implements TextLink {
     const place = this.#queue.indexOf(task);
     if (place >= 0) this.#queue.splice(place, 1);
     task.reject(left());
-    const { task: running, timer } = this.#current ?? {};
-    if (running !== task) return;
-    clearTimeout(timer);
-    const late = setTimeout(() => this.#lose('its client left'), unwantedMs);
-    this.#current = { task, timer: late };
+    if (this.#current?.task !== task) return;
+    clearTimeout(this.#current.timer);
+    const timer = setTimeout(() => this.#lose('its client left'), unwantedMs);
+    this.#current = { ...this.#current, timer };
   }
 
   #alive(): Worker {
@@ -114,18 +127,37 @@ export class TextClient implements TextLink {
 
   #settle(answer: FromText): void {
     if (this.#current?.task.id !== answer.id) return;
+    if ('rendering' in answer) {
+      this.#watchTemplate(this.#current, answer.rendering);
+      return;
+    }
     const task = this.#take();
-    if ('result' in answer) task?.resolve(answer.result);
-    else task?.reject(new EngineWorkerError(answer.error));
+    if ('result' in answer) {
+      this.#onTimes?.(answer.seconds);
+      task?.resolve(answer.result);
+    } else task?.reject(new EngineWorkerError(answer.error));
     this.#next();
   }
 
-  /** The worker is lost, and the job that it had with it. */
+  #watchTemplate(
+    { stopWatch, ...current }: Current,
+    stage: Extract<FromText, { rendering: unknown }>['rendering'],
+  ): void {
+    stopWatch?.();
+    this.#current = current;
+    if (stage === 'done') return;
+    const seconds = renderLimit.limitMs / 1000;
+    const onOver = (): void => this.#lose(`it takes more than ${seconds} s`);
+    this.#current = { ...current, stopWatch: limitThread(stage.thread, renderLimit, onOver) };
+  }
+
+  /** The worker is lost, and the job that it had with it; what a template costs is its messages' doing. */
   #lose(reason: string): void {
     const worker = this.#worker;
+    const isRendering = this.#current?.stopWatch !== undefined;
     this.#worker = undefined;
     void worker?.terminate();
-    this.#take()?.reject(lost(reason));
+    this.#take()?.reject(isRendering ? notRendered(reason) : lost(reason));
     this.#next();
   }
 
@@ -133,6 +165,7 @@ export class TextClient implements TextLink {
     const current = this.#current;
     this.#current = undefined;
     clearTimeout(current?.timer);
+    current?.stopWatch?.();
     return current?.task;
   }
 }
@@ -140,6 +173,11 @@ export class TextClient implements TextLink {
 function left(): ApiError {
   const message = 'the client left before its prompt was prepared';
   return new ApiError({ status: clientClosedRequest, code: 'client_closed_request', message });
+}
+
+function notRendered(reason: string): ApiError {
+  const message = `the chat template cannot be rendered with these messages: ${reason}; send fewer or shorter ones`;
+  return new ApiError({ status: 400, code: 'invalid_value', param: 'messages', message });
 }
 
 /** Trying the same prompt again would fail the same way. */

@@ -27,9 +27,21 @@ export interface ToText {
   readonly job: TextJob;
 }
 
+/** What a job took. */
+export interface TextSeconds {
+  readonly template?: number;
+  readonly tokenize?: number;
+}
+
 /** Text worker → main thread. */
 export type FromText =
-  | { readonly id: number; readonly result: TextResult | TextTooLong }
+  /** The template is about to be rendered, by the thread of that number; or it was. */
+  | { readonly id: number; readonly rendering: { readonly thread: number | undefined } | 'done' }
+  | {
+      readonly id: number;
+      readonly result: TextResult | TextTooLong;
+      readonly seconds: TextSeconds;
+    }
   | { readonly id: number; readonly error: WireError };
 
 /** How the text worker is made. */

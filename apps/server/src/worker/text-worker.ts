@@ -9,10 +9,12 @@ import type {
   FromText,
   TextJob,
   TextResult,
+  TextSeconds,
   TextTooLong,
   TextWorkerOptions,
   ToText,
 } from './text-messages.js';
+import { ownThread } from './threads/thread-time.js';
 
 if (!parentPort) throw new Error('text-worker runs as a worker thread only');
 const port = parentPort;
@@ -24,14 +26,14 @@ const template = await loadChatTemplate().then(
   (error: unknown) => ({ error }),
 );
 
+const post = (message: FromText): void => port.postMessage(message);
+
 port.on('message', ({ id, job }: ToText) => {
-  let answer: FromText;
   try {
-    answer = { id, result: run(job) };
+    post({ id, ...run(id, job) });
   } catch (error) {
-    answer = { id, error: toWireError(error) };
+    post({ id, error: toWireError(error) });
   }
-  port.postMessage(answer);
 });
 
 async function loadChatTemplate(): Promise<ChatTemplate> {
@@ -39,15 +41,34 @@ async function loadChatTemplate(): Promise<ChatTemplate> {
   return new ChatTemplate(await readFile(options.template, 'utf8'), tokenizer.addedTexts);
 }
 
-function run(job: TextJob): TextResult | TextTooLong {
+interface Done {
+  readonly result: TextResult | TextTooLong;
+  readonly seconds: TextSeconds;
+}
+
+function run(id: number, job: TextJob): Done {
   if (job.kind === 'text') {
-    return { ids: tokenizer.encode(job.text, { specials: true }), text: job.text };
+    const { text } = job;
+    const [ids, tokenize] = timed(() => tokenizer.encode(text, { specials: true }));
+    return { result: { ids, text }, seconds: { tokenize } };
   }
   if ('error' in template) throw template.error;
-  const rendered = template.value.render(job.input);
+  const { value } = template;
+  post({ id, rendering: { thread: ownThread() } });
+  const [rendered, seconds] = timed(() => value.render(job.input));
+  post({ id, rendering: 'done' });
   // Tools and thoughts count too, and only the template knows what it shows of them.
   const bytes = Buffer.byteLength(rendered.text);
-  if (bytes > job.mostBytes) return { tooLongBytes: bytes };
-  const ids = job.kind === 'render' ? [] : tokenizer.encodePrompt(rendered);
-  return { ids, text: rendered.text };
+  if (bytes > job.mostBytes) {
+    return { result: { tooLongBytes: bytes }, seconds: { template: seconds } };
+  }
+  const { text } = rendered;
+  if (job.kind === 'render') return { result: { ids: [], text }, seconds: { template: seconds } };
+  const [ids, tokenize] = timed(() => tokenizer.encodePrompt(rendered));
+  return { result: { ids, text }, seconds: { template: seconds, tokenize } };
+}
+
+function timed<T>(work: () => T): [value: T, seconds: number] {
+  const start = performance.now();
+  return [work(), (performance.now() - start) / 1000];
 }

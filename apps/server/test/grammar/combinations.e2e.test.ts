@@ -180,6 +180,15 @@ describe('a grammar together with', () => {
     },
   );
 
+  it('metrics: it is compiled once', async () => {
+    const names = ['cache_hits_total', 'cache_misses_total', 'compile_seconds_count'];
+    const counts = () =>
+      Promise.all(names.map((name) => server.metric(`altstream_grammar_${name}`)));
+    const [hits = 0, misses = 0, compiled = 0] = await counts();
+    for (let round = 0; round < 3; round += 1) await ask({ regex: 'once' });
+    expect(await counts()).toEqual([hits + 2, misses + 1, compiled + 1]);
+  });
+
   it('a forced call that is cut off: length, and the beginning of the same arguments', async () => {
     const asked = { tools, tool_choice: 'required', temperature: 1, seed: 2, max_tokens: 60 };
     const stream = await streamed(asked);

@@ -214,6 +214,8 @@ describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, (
       ...['cuda_graph_pad_rows_total', 'step_duration_seconds', 'schedule_seconds'],
       ...['output_backlog_steps', 'event_loop_lag_seconds', 'gc_pause_seconds_total'],
       ...['gpu_memory_bytes', 'startup_seconds', 'engine_heartbeat_age_seconds'],
+      ...['template_seconds', 'tokenize_seconds', 'grammar_compile_seconds'],
+      ...['grammar_cache_hits_total', 'grammar_cache_misses_total'],
       ...['connections_refused_total', 'output_faults_total', 'server_ignored_fields_total'],
       ...['late_events_total', 'expert_tokens_max_over_mean', 'build_info'],
     ]) {

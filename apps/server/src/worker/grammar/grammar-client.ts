@@ -1,6 +1,7 @@
 import { type MessagePort, Worker } from 'node:worker_threads';
 import { type Grammar, grammarKey } from '../../grammar/grammar.js';
 import { workerUrl } from '../../worker-url.js';
+import { limitThread } from '../threads/thread-limit.js';
 import type {
   FromGrammar,
   GrammarWorkerOptions,
@@ -9,7 +10,6 @@ import type {
 } from './grammar-messages.js';
 import { costlyReason } from './mask-budget.js';
 import { MatcherHost } from './matcher-host.js';
-import { threadTime } from './thread-time.js';
 
 /** What routes know of the grammar worker. */
 export interface GrammarLink {
@@ -31,13 +31,12 @@ interface Task {
 
 interface Current {
   readonly task: Task;
-  timer: NodeJS.Timeout | undefined;
+  /** Ends the watch of its time. */
+  stopWatch?: () => void;
+  startedMs?: number;
 }
 
-/** Of its thread: on a busy machine a good grammar must not fail for want of a processor. */
-const limitMs = 2000;
-/** Of the clock, however little of it the thread got. */
-const mostWaitMs = 30_000;
+const limit = { limitMs: 2000, mostWaitMs: 30_000 };
 /** To load the library and to read the vocabulary. */
 const startWithinMs = 30_000;
 const memoryMb = 512;
@@ -51,6 +50,7 @@ const mostRefusals = 256;
  */
 export class GrammarClient implements GrammarLink {
   readonly #options: () => GrammarWorkerOptions;
+  readonly #tell: (compileSeconds: number | undefined) => void;
   readonly #matchers: MatcherHost;
   readonly #queue: Task[] = [];
   /** Refused before: to ask again would only cost one more worker. */
@@ -66,12 +66,15 @@ export class GrammarClient implements GrammarLink {
   /**
    * @param options asked when a worker starts
    * @param connect gives the engine its port to a new worker
+   * @param tell what each grammar took; undefined = it was known
    */
   constructor(
     options: () => GrammarWorkerOptions,
     connect: (port: MessagePort, lost?: LostMatcher) => void,
+    tell: (compileSeconds: number | undefined) => void,
   ) {
     this.#options = options;
+    this.#tell = tell;
     const onCostly = (key: string): void => this.#remember(key, costlyReason);
     this.#matchers = new MatcherHost(options, { connect, onCostly });
   }
@@ -79,7 +82,10 @@ export class GrammarClient implements GrammarLink {
   compile(grammar: Grammar): Promise<GrammarVerdict> {
     const key = grammarKey(grammar);
     const refusal = this.#refusals.get(key);
-    if (refusal !== undefined) return Promise.resolve({ refusal });
+    if (refusal !== undefined) {
+      this.#tell(undefined);
+      return Promise.resolve({ refusal });
+    }
     return new Promise((resolve, reject) => {
       this.#queue.push({ id: this.#nextId++, key, grammar, resolve, reject });
       this.#next();
@@ -91,7 +97,7 @@ export class GrammarClient implements GrammarLink {
     const worker = this.#worker;
     this.#worker = undefined;
     clearTimeout(this.#startTimer);
-    clearTimeout(this.#current?.timer);
+    this.#current?.stopWatch?.();
     const error = new Error('the server is shutting down');
     for (const { reject } of [...(this.#current ? [this.#current.task] : []), ...this.#queue]) {
       reject(error);
@@ -105,7 +111,7 @@ export class GrammarClient implements GrammarLink {
     if (this.#current || this.#isClosed) return;
     const task = this.#queue.shift();
     if (!task) return;
-    this.#current = { task, timer: undefined };
+    this.#current = { task };
     this.#worker ??= this.#start();
     this.#matchers.start();
     if (this.#isReady) this.#post();
@@ -116,19 +122,10 @@ export class GrammarClient implements GrammarLink {
     const current = this.#current;
     if (!current) return;
     const { id, grammar } = current.task;
-    this.#watch(current, { at: performance.now(), time: threadTime(this.#thread) });
+    const tooLong = `it takes more than ${limit.limitMs / 1000} s to compile`;
+    current.startedMs = performance.now();
+    current.stopWatch = limitThread(this.#thread, limit, () => this.#lose(tooLong));
     this.#worker?.postMessage({ type: 'compile', id, grammar } satisfies ToGrammar);
-  }
-
-  /** Ends the worker when its thread has computed for too long. */
-  #watch(current: Current, start: { at: number; time: number | undefined }, ms = limitMs): void {
-    current.timer = setTimeout(() => {
-      const now = threadTime(this.#thread) ?? Number.POSITIVE_INFINITY;
-      const left = limitMs - (now - (start.time ?? 0));
-      if (left > 0 && performance.now() - start.at < mostWaitMs) {
-        this.#watch(current, start, Math.max(50, left));
-      } else this.#lose(`it takes more than ${limitMs / 1000} s to compile`);
-    }, ms);
   }
 
   #start(): Worker {
@@ -162,7 +159,8 @@ export class GrammarClient implements GrammarLink {
     } else if (message.type === 'aborted') {
       this.#lose(message.reason);
     } else if ('id' in message && message.id === this.#current?.task.id) {
-      this.#settle(message.type === 'refused' ? message.reason : undefined);
+      const isKnown = message.type === 'compiled' && message.isKnown;
+      this.#settle(message.type === 'refused' ? message.reason : undefined, isKnown);
     }
   }
 
@@ -184,10 +182,11 @@ export class GrammarClient implements GrammarLink {
     }
   }
 
-  #settle(refusal: string | undefined): void {
-    const { task, timer } = this.#current ?? {};
+  #settle(refusal: string | undefined, isKnown = false): void {
+    const { task, stopWatch, startedMs = 0 } = this.#current ?? {};
     this.#current = undefined;
-    clearTimeout(timer);
+    stopWatch?.();
+    if (task) this.#tell(isKnown ? undefined : (performance.now() - startedMs) / 1000);
     if (task && refusal !== undefined) this.#remember(task.key, refusal);
     task?.resolve(refusal === undefined ? undefined : { refusal });
     this.#next();

@@ -26,7 +26,7 @@ export type FromGrammar =
       /** The system's number of the worker's thread, whose time is limited. */
       readonly thread: number | undefined;
     }
-  | { readonly type: 'compiled'; readonly id: number }
+  | { readonly type: 'compiled'; readonly id: number; readonly isKnown: boolean }
   | { readonly type: 'refused'; readonly id: number; readonly reason: string }
   /** The wasm aborted: the worker ends with this message. */
   | { readonly type: 'aborted'; readonly reason: string }

@@ -7,6 +7,7 @@ import { AnswerMatcher } from '../../grammar/answer-matcher.js';
 import { grammarKey } from '../../grammar/grammar.js';
 import { loadGrammarLibrary } from '../../grammar/library.js';
 import { GrammarShelf } from '../../grammar/shelf.js';
+import { ownThread, ThreadClock } from '../threads/thread-time.js';
 import type {
   FromGrammar,
   FromMatchers,
@@ -16,7 +17,6 @@ import type {
 } from './grammar-messages.js';
 import { CostlyGrammarError, MaskBudget, mostMaskMs } from './mask-budget.js';
 import { MatcherState } from './matcher-state.js';
-import { ownThread, ThreadClock } from './thread-time.js';
 
 if (!parentPort) throw new Error('grammar-worker runs as a worker thread only');
 const main = parentPort;
@@ -69,8 +69,9 @@ async function compile(message: Extract<ToGrammar, { type: 'compile' }>): Promis
   const { id, grammar } = message;
   said = '';
   try {
+    const isKnown = shelf.has(grammar);
     await shelf.take(grammar);
-    post({ type: 'compiled', id });
+    post({ type: 'compiled', id, isKnown });
   } catch (error) {
     endIfAborted(error);
     post({ type: 'refused', id, reason: error instanceof Error ? error.message : String(error) });

@@ -1,5 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { workerUrl } from '../../worker-url.js';
+import { threadTime } from '../threads/thread-time.js';
 import type {
   FromGrammar,
   GrammarWorkerOptions,
@@ -8,7 +9,6 @@ import type {
 } from './grammar-messages.js';
 import { costlyCode, costlyReason } from './mask-budget.js';
 import { MatcherState } from './matcher-state.js';
-import { threadTime } from './thread-time.js';
 
 const memoryMb = 512;
 /** How often the worker is looked at. */

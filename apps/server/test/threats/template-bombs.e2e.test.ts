@@ -1,0 +1,71 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { demoFolder, demoIsLeftOut, leftOutBecause } from '../makers/demo-model.js';
+import { type Serving, startServing } from '../makers/serving.js';
+
+const loops = (depth: number): string =>
+  depth === 0 ? '' : `{% for i${depth} in range(9000) %}${loops(depth - 1)}{% endfor %}`;
+/** Renders a message, and for hours where that says so. */
+const template = `{% if messages[0]['content'] == 'bomb' %}${loops(4)}{% endif %}{{ messages[0]['content'] }}`;
+
+describe.skipIf(demoIsLeftOut)(`S9: a template that takes long${leftOutBecause}`, () => {
+  let folder: string;
+  let server: Serving;
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'altstream-'));
+    const file = join(folder, 'bomb.jinja');
+    writeFileSync(file, template);
+    server = await startServing(
+      ...['--mock-engine', '{}', '--model', demoFolder, '--chat-template', file],
+    );
+  }, 60_000);
+  afterAll(async () => {
+    await server?.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const ask = async (content: string, path = 'v1/chat/completions') => {
+    const answer = await fetch(`${server.url}/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'mock', messages: [{ role: 'user', content }], max_tokens: 3 }),
+    });
+    return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  };
+
+  it('is a 400, while the server answers others, and chats behind it get their turn', async () => {
+    expect((await ask('Hello')).status).toBe(200);
+    let isOver = false;
+    const bomb = ask('bomb').finally(() => {
+      isOver = true;
+    });
+    const behind = ask('Hello again');
+    let probes = 0;
+    while (!isOver) {
+      const answer = await fetch(`${server.url}/health`);
+      expect(answer.status).toBe(200);
+      await answer.text();
+      if (!isOver) probes += 1;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    // The thread that answers was free for all of the two seconds, and not only at their end.
+    expect(probes).toBeGreaterThan(5);
+    const { status, body } = await bomb;
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      error: {
+        code: 'invalid_value',
+        param: 'messages',
+        message: expect.stringMatching(/template cannot be rendered .* more than 2 s/),
+      },
+    });
+    expect((await behind).status).toBe(200);
+    expect((await ask('Hello', 'apply-template')).body).toMatchObject({ prompt: 'Hello' });
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toMatch(/^altstream_template_seconds_count 3$/m);
+    expect(metrics).toMatch(/^altstream_tokenize_seconds_count 2$/m);
+  }, 120_000);
+});
