@@ -178,6 +178,8 @@ export class StepPipeline {
     const { scheduler, now } = this.#options;
     const isDecoded = await this.#take(decode, (tokens, { sequences }) => {
       const drawn = sequences.filter((_, row) => tokens[row]?.end !== 'late');
+      // The last token of a prompt that another computed, or whose matcher was late, is a row here.
+      this.#counts.promptTokens += drawn.filter(({ generated }) => generated.length === 0).length;
       scheduler.commit({ decode: drawn, prefill: [] });
       this.#deliver(sequences, tokens);
     });
@@ -192,7 +194,7 @@ export class StepPipeline {
       scheduler.commit({ decode: [], prefill: shortened }, ms);
       for (const { sequence, tokens } of reports) sequence.addPromptLogprobs(tokens);
       this.#deliver(owners, first);
-      for (const { tokens } of pieces) this.#counts.promptTokens += tokens;
+      for (const { tokens } of shortened) this.#counts.promptTokens += tokens;
     });
     scheduler.landed(step);
     return isDecoded && isComputed;

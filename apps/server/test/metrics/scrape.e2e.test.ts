@@ -77,7 +77,7 @@ const aliases: readonly [name: string, type: string, value: unknown, labels?: ob
   ['queue_time_seconds', 'histogram', 3],
   ['prompt_tokens_total', 'counter', 40],
   ['generation_tokens_total', 'counter', 28],
-  ['cached_tokens_total', 'counter', 0],
+  ['cached_tokens_total', 'counter', 9],
   ['num_requests_total', 'counter', 3],
   ['num_aborted_requests_total', 'counter', 0],
   ['time_to_first_token_seconds', 'histogram', 3],
