@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { randomPrompts } from './random-prompts.js';
+import { replayedRequests } from './replay-prompts.js';
 import { SeededRandom } from './seeded-random.js';
 import { shareGptPrompts } from './sharegpt-prompts.js';
 
@@ -85,6 +86,53 @@ describe('ShareGPT prompts', () => {
   ])('%s is an error of usage', async (name, text, message) => {
     const options = { path: write(name, text), count: 1 };
     await expect(shareGptPrompts(options, new SeededRandom(1))).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+describe('requests of a trace', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'replay-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const head = { trace: 'altstream-schedule', version: 3, options: { pageTokens: 8 } };
+  const add = (atMs: number, promptTokens: number, pages: readonly number[]) => ({
+    ...{ add: 1, atMs, promptTokens, maxTokens: promptTokens + 1, pages: [1, ...pages] },
+  });
+  const write = (name: string, ...lines: readonly unknown[]): string => {
+    const path = join(folder, name);
+    writeFileSync(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    return path;
+  };
+
+  it('have its times and lengths, and share the pages that it says', async () => {
+    const path = write(
+      'trace.jsonl',
+      ...[head, add(500, 20, [1, 2]), { next: 1, decided: {} }, add(530, 19, [1, 3])],
+      ...[{ commit: [], prefill: [] }, add(700, 5, [])],
+    );
+    const { prompts, arrivalsMs } = await replayedRequests({ path, count: 9, seed: 0 });
+    expect(arrivalsMs).toEqual([0, 30, 200]);
+    expect(prompts.map(({ outputTokens }) => outputTokens)).toEqual([21, 20, 6]);
+    const words = prompts.map(({ text }) => text.split(' '));
+    expect(words.map(({ length }) => length)).toEqual([20, 19, 5]);
+    expect(words[0]?.slice(0, 8)).toEqual(words[1]?.slice(0, 8));
+    expect(words[0]?.slice(8, 16)).not.toEqual(words[1]?.slice(8, 16));
+    const again = await replayedRequests({ path, count: 2, seed: 0 }, tokenizer);
+    expect(again.prompts).toHaveLength(2);
+    expect(again.prompts[0]?.textTokens).toBeGreaterThan(0);
+    expect((await replayedRequests({ path, count: 1, seed: 1 })).prompts[0]?.text).not.toBe(
+      prompts[0]?.text,
+    );
+  });
+
+  it.each([
+    ['other.jsonl', [{ conversations: [] }], /no head of a trace/],
+    ['empty.jsonl', [head, { flush: true }], /no request was recorded/],
+    ['wrong.jsonl', [head, { add: 1, atMs: 'now' }], /atMs/],
+  ])('%s is an error of usage', async (name, lines, message) => {
+    const options = { path: write(name, ...lines), count: 1, seed: 0 };
+    await expect(replayedRequests(options)).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringMatching(message),
     });

@@ -49,7 +49,12 @@ export function randomPrompts(
   });
 }
 
-function randomText(tokens: number, random: SeededRandom, tokenizer?: BenchTokenizer): string {
+/** Random words of so many tokens; without a tokenizer, so many words. */
+export function randomText(
+  tokens: number,
+  random: SeededRandom,
+  tokenizer?: BenchTokenizer,
+): string {
   const some = (count: number): string =>
     Array.from({ length: count }, () => words[random.integer(0, words.length - 1)]).join(' ');
   let text = some(tokens);

@@ -7,7 +7,7 @@ import { addClientFlags, type ClientFlags } from './client-flags.js';
 /** Options of `altstream bench` as commander gives them. */
 export interface BenchFlags extends ClientFlags, ResultFlags {
   readonly backend: 'openai' | 'openai-chat';
-  readonly datasetName: 'random' | 'sharegpt';
+  readonly datasetName: 'random' | 'sharegpt' | 'replay';
   readonly datasetPath?: string;
   readonly tokenizer?: string;
   readonly numPrompts: number;
@@ -63,11 +63,14 @@ export function addBenchFlags(command: Command): Command {
 function addWorkloadFlags(command: Command): void {
   command
     .addOption(
-      new Option('--dataset-name <name>', 'random words, or dialogues of a file')
-        .choices(['random', 'sharegpt'])
+      new Option(
+        '--dataset-name <name>',
+        'random words, dialogues of a file, or requests of a trace',
+      )
+        .choices(['random', 'sharegpt', 'replay'])
         .default('random'),
     )
-    .option('--dataset-path <file>', 'dialogues in the format of ShareGPT: .json, or .jsonl')
+    .option('--dataset-path <file>', 'dialogues (.json, .jsonl), or what --record-trace wrote')
     .option('--random-input-len <n>', 'tokens of a random prompt', positive, 1024)
     .option('--random-output-len <n>', 'tokens of its answer', positive, 128)
     .option('--random-range-ratio <r>', 'both vary by this share up and down', share, 0)

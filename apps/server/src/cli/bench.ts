@@ -9,6 +9,7 @@ import type { RequestRecord } from '../bench/bench-request.js';
 import { benchText } from '../bench/bench-text.js';
 import { latencyPlot } from '../bench/latency-plot.js';
 import { randomPrompts } from '../bench/random-prompts.js';
+import { type ReplayedRequests, replayedRequests } from '../bench/replay-prompts.js';
 import { type BenchRun, runBench } from '../bench/run-bench.js';
 import { SeededRandom } from '../bench/seeded-random.js';
 import { control, ownCommit, serverFacts } from '../bench/server-facts.js';
@@ -40,9 +41,7 @@ async function bench(flags: BenchFlags): Promise<void> {
   const files = resultFiles(flags, stemOf(flags, model));
   const tokenizer = await tokenizerOf(flags);
   const random = new SeededRandom(flags.seed);
-  const prompts = await promptsOf(flags, random, tokenizer);
-  const arrivals = { rate: flags.requestRate, burstiness: flags.burstiness };
-  const arrivalsMs = arrivalTimes(prompts.length, arrivals, random);
+  const { prompts, arrivalsMs } = await requestsOf(flags, random, tokenizer);
   const maxConcurrency = Math.min(
     flags.maxConcurrency ?? Infinity,
     prompts.length,
@@ -69,7 +68,11 @@ async function bench(flags: BenchFlags): Promise<void> {
       }),
     );
     const facts = await serverFacts(pool, server.apiKey);
-    const setting = { ...settingOf(flags, server, model), git_sha: await ownCommit() };
+    const setting = {
+      ...settingOf(flags, server, model),
+      num_prompts: prompts.length,
+      git_sha: await ownCommit(),
+    };
     finish(flags, run, { setting, facts, files });
   } finally {
     await pool.destroy();
@@ -149,17 +152,36 @@ async function tokenizerOf({ tokenizer }: BenchFlags): Promise<BenchTokenizer | 
   });
 }
 
+/** What is sent and when. A trace has times of its own; a rate that is asked for takes their place. */
+async function requestsOf(
+  flags: BenchFlags,
+  random: SeededRandom,
+  tokenizer: BenchTokenizer | undefined,
+): Promise<ReplayedRequests> {
+  const { requestRate: rate, burstiness } = flags;
+  const arrivalsOf = (count: number): number[] => arrivalTimes(count, { rate, burstiness }, random);
+  if (flags.datasetName === 'replay') {
+    const options = { path: datasetOf(flags), count: flags.numPrompts, seed: flags.seed };
+    const { prompts, arrivalsMs } = await replayedRequests(options, tokenizer);
+    return { prompts, arrivalsMs: rate === Infinity ? arrivalsMs : arrivalsOf(prompts.length) };
+  }
+  const prompts = await promptsOf(flags, random, tokenizer);
+  return { prompts, arrivalsMs: arrivalsOf(prompts.length) };
+}
+
+function datasetOf({ datasetName, datasetPath }: BenchFlags): string {
+  if (datasetPath !== undefined) return datasetPath;
+  throw new ExitError('usage', `--dataset-name ${datasetName} needs --dataset-path FILE`);
+}
+
 async function promptsOf(
   flags: BenchFlags,
   random: SeededRandom,
   tokenizer: BenchTokenizer | undefined,
 ): Promise<BenchPrompt[]> {
-  const { datasetName, datasetPath, numPrompts: count } = flags;
+  const { datasetName, numPrompts: count, sharegptOutputLen: outputTokens } = flags;
   if (datasetName === 'sharegpt') {
-    if (datasetPath === undefined) {
-      throw new ExitError('usage', '--dataset-name sharegpt needs --dataset-path FILE');
-    }
-    const options = { path: datasetPath, count, outputTokens: flags.sharegptOutputLen };
+    const options = { path: datasetOf(flags), count, outputTokens };
     return shareGptPrompts(options, random, tokenizer);
   }
   const sizes = {
@@ -173,7 +195,8 @@ async function promptsOf(
 }
 
 function settingOf(flags: BenchFlags, server: ServerAddress, model: string): BenchReport {
-  const shownRate = Number.isFinite(flags.requestRate) ? flags.requestRate : 'inf';
+  const unlimited = flags.datasetName === 'replay' ? 'recorded' : 'inf';
+  const shownRate = Number.isFinite(flags.requestRate) ? flags.requestRate : unlimited;
   return {
     date: new Date().toISOString(),
     label: flags.label ?? null,
@@ -183,7 +206,6 @@ function settingOf(flags: BenchFlags, server: ServerAddress, model: string): Ben
     model_id: model,
     tokenizer_id: flags.tokenizer ?? null,
     dataset_name: flags.datasetName,
-    num_prompts: flags.numPrompts,
     request_rate: shownRate,
     burstiness: flags.burstiness,
     max_concurrency: flags.maxConcurrency ?? null,
