@@ -301,7 +301,8 @@ export class Engine {
       } else if (this.#steps.isFlying) await this.#steps.settle(this.#whyNone());
       else {
         if (this.#scheduler.isIdle) this.#tellIdlers();
-        if (this.#scheduler.running > 0 || !this.#ledger.mendWhenIdle()) await this.#sleep();
+        if (this.#scheduler.isSearching) await nextTurn();
+        else if (this.#scheduler.running > 0 || !this.#ledger.mendWhenIdle()) await this.#sleep();
         continue;
       }
       if (this.#options.checkLedger) this.#prefixes.check(this.#scheduler.live);

@@ -61,6 +61,8 @@ export class Sequence {
   admissions = 0;
   /** Step of the last admission. */
   admittedStep = 0;
+  /** Requests behind it that were admitted before it, as more of their prompts was there. */
+  passedOver = 0;
   /** When it was queued, by the engine's clock. */
   arrivalMs = 0;
   /** It was part of a step, and whoever looks on knows. */

@@ -10,6 +10,8 @@ export interface Holding {
   published: number;
   /** Pages that this sequence entered itself. */
   entered: number[];
+  /** Pages from the start that were found when it was last looked. */
+  found: number;
   /** Steps in a row that it waited for a page that another computes. */
   waits: number;
   /** Tokens that it had once: what it gets back after a release is no hit. */
@@ -26,6 +28,6 @@ export function newHolding(sequence: Sequence, pageTokens: number): Holding {
     salt: sequence.parameters.cacheSalt,
     tokenAt: (position) => sequence.tokenAt(position),
   });
-  const nothing = { promised: 0, published: 0, entered: [], waits: 0, furthest: 0 };
+  const nothing = { promised: 0, published: 0, entered: [], found: 0, waits: 0, furthest: 0 };
   return { keys, ...nothing, wasCounted: false, prompt: undefined };
 }

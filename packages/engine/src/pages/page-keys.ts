@@ -26,6 +26,11 @@ export class PageKeys {
     this.#salt = createHash('sha256').update(marked).digest();
   }
 
+  /** Names that were computed: those of the first so many pages. */
+  get known(): number {
+    return this.#keys.length;
+  }
+
   /** @param index of a page whose tokens are all known, and those before it */
   at(index: number): string {
     for (let next = this.#keys.length; next <= index; next += 1) this.#keys.push(this.#hash(next));

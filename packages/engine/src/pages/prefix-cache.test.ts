@@ -38,7 +38,9 @@ describe('the prefix cache', () => {
     const { cache, pool } = makeCache();
     serve(cache, counting(11));
     expect([pool.evictable, pool.free]).toEqual([2, 14]);
-    const found = [4, 5, 8, 9, 11, 12, 13].map((length) => cache.lookup(counting(length)).length);
+    const found = [4, 5, 8, 9, 11, 12, 13].map(
+      (length) => cache.search.lookup(counting(length))?.length,
+    );
     expect(found).toEqual([0, 1, 1, 2, 2, 2, 2]);
     const next = counting(9);
     serve(cache, next);
@@ -49,8 +51,8 @@ describe('the prefix cache', () => {
   it('keeps salts apart, and shares nothing when it is off', () => {
     const { cache } = makeCache();
     serve(cache, counting(9, 'a'));
-    expect(cache.lookup(counting(9, 'a'))).toHaveLength(2);
-    for (const salt of ['b', undefined]) expect(cache.lookup(counting(9, salt))).toEqual([]);
+    expect(cache.search.lookup(counting(9, 'a'))).toHaveLength(2);
+    for (const salt of ['b', undefined]) expect(cache.search.lookup(counting(9, salt))).toEqual([]);
     const off = makeCache(16, false);
     serve(off.cache, counting(9));
     expect(serve(off.cache, counting(9))).toEqual([]);
@@ -129,7 +131,7 @@ describe('the prefix cache', () => {
     compute(cache, failing, 6);
     failing.finish('error');
     cache.freeAfter(0, failing);
-    expect([pool.evictable, cache.lookup(counting(13)).length]).toEqual([1, 1]);
+    expect([pool.evictable, cache.search.lookup(counting(13))?.length]).toEqual([1, 1]);
     cache.check([]);
   });
 
@@ -139,7 +141,7 @@ describe('the prefix cache', () => {
     const holder = counting(6);
     cache.admit(holder, 0);
     expect(cache.flush()).toBe(2);
-    expect(cache.lookup(counting(13))).toEqual(holder.pages);
+    expect(cache.search.lookup(counting(13))).toEqual(holder.pages);
     cache.check([holder]);
   });
 

@@ -1,17 +1,9 @@
 import type { Sequence } from '../sequence.js';
-import { type Holding, newHolding } from './holding.js';
+import type { Holding } from './holding.js';
 import { PageCopies, type PageCopy } from './page-copies.js';
 import { isNew, namesInFlight, nextName } from './page-names.js';
-import type { PagePool } from './page-pool.js';
+import { type PrefixCacheOptions, PrefixSearch } from './prefix-search.js';
 import { PromptHolders } from './prompt-holders.js';
-
-/** What a prefix cache is made of. */
-export interface PrefixCacheOptions {
-  readonly pool: PagePool;
-  readonly pageTokens: number;
-  /** False: pages are handed out and taken back, and nothing is shared. */
-  readonly isEnabled: boolean;
-}
 
 /** Tokens of prompts that were looked up, and those of them that were found. */
 export interface PrefixCacheCounts {
@@ -29,7 +21,8 @@ const mostToCopy = 2;
  */
 export class PrefixCache {
   readonly #options: PrefixCacheOptions;
-  readonly #holdings = new WeakMap<Sequence, Holding>();
+  /** What is there of prompts. */
+  readonly search: PrefixSearch;
   readonly #prompts = new PromptHolders();
   readonly #copies = new PageCopies();
   /** Tables of sequences that are over, which a step that still runs may write to. */
@@ -41,6 +34,7 @@ export class PrefixCache {
 
   constructor(options: PrefixCacheOptions) {
     this.#options = options;
+    this.search = new PrefixSearch(options);
   }
 
   get pageTokens(): number {
@@ -65,22 +59,6 @@ export class PrefixCache {
     return { ...this.#counts };
   }
 
-  /** Pages of the sequence's prompt that are there already, without taking them. */
-  lookup(sequence: Sequence): number[] {
-    const { pool, pageTokens } = this.#options;
-    const pages: number[] = [];
-    if (!this.#mayReuse(sequence)) return pages;
-    const { keys } = this.#holding(sequence);
-    // At least one token is computed, since its logits are wanted.
-    const most = Math.ceil(sequence.remainingPrefill / pageTokens) - 1;
-    while (pages.length < most) {
-      const page = pool.index.find(keys.at(pages.length));
-      if (page === undefined) break;
-      pages.push(page);
-    }
-    return pages;
-  }
-
   /**
    * Takes the pages that are there and a promise of the others that its prefill needs; false when they are
    * not to be had now.
@@ -89,13 +67,14 @@ export class PrefixCache {
    */
   admit(sequence: Sequence, heldBack: number): boolean {
     const { pool, pageTokens } = this.#options;
-    const found = this.lookup(sequence);
+    const found = this.search.lookup(sequence);
+    if (!found) return false;
     const wanted = Math.ceil(sequence.prefillTokens / pageTokens) - found.length;
     const unpinned = found.filter((page) => pool.isEvictable(page)).length;
     if (wanted + unpinned + heldBack > pool.available || !pool.promise(wanted)) return false;
-    const holding = this.#holding(sequence);
+    const holding = this.search.holding(sequence);
     holding.promised = wanted;
-    if (!holding.wasCounted && this.#mayReuse(sequence)) {
+    if (!holding.wasCounted && this.search.mayReuse(sequence)) {
       this.#counts.queries += sequence.prompt.length;
     }
     holding.wasCounted = true;
@@ -110,7 +89,7 @@ export class PrefixCache {
    */
   handOver(sequences: readonly Sequence[]): void {
     if (!this.#options.isEnabled) return;
-    for (const sequence of sequences) this.#handOver(sequence, this.#holding(sequence));
+    for (const sequence of sequences) this.#handOver(sequence, this.search.holding(sequence));
   }
 
   /**
@@ -127,10 +106,10 @@ export class PrefixCache {
     const flying = live.filter(({ isInFlight }) => isInFlight);
     const most = mostWaits + (flying.length > 0 ? 1 : 0);
     const claimed = new Set(
-      flying.flatMap((one) => namesInFlight(one, this.#holding(one).keys, pageTokens)),
+      flying.flatMap((one) => namesInFlight(one, this.search.holding(one).keys, pageTokens)),
     );
     for (const sequence of sequences) {
-      const holding = this.#holding(sequence);
+      const holding = this.search.holding(sequence);
       if (this.#handOver(sequence, holding)) {
         if (sequence.sharedTokens === 0) waiting.add(sequence);
         continue;
@@ -156,7 +135,7 @@ export class PrefixCache {
    */
   grow(sequence: Sequence, tokens: number): boolean {
     const { pageTokens } = this.#options;
-    const holding = this.#holding(sequence);
+    const holding = this.search.holding(sequence);
     if (sequence.sharedTokens > 0 && tokens > sequence.sharedTokens) {
       if (!this.#ownLastPage(sequence, holding)) return false;
       sequence.sharedTokens = 0;
@@ -179,7 +158,7 @@ export class PrefixCache {
   publish(sequence: Sequence): void {
     const { pool, pageTokens, isEnabled } = this.#options;
     if (!isEnabled || sequence.outcome === 'error') return;
-    const holding = this.#holding(sequence);
+    const holding = this.search.holding(sequence);
     const { keys } = holding;
     const full = Math.floor(sequence.certainTokens / pageTokens);
     for (; holding.published < full; holding.published += 1) {
@@ -200,7 +179,7 @@ export class PrefixCache {
    */
   freeAfter(step: number, sequence: Sequence): void {
     const { pool } = this.#options;
-    const holding = this.#holding(sequence);
+    const holding = this.search.holding(sequence);
     if (holding.prompt !== undefined) this.#prompts.remove(holding.prompt, sequence);
     holding.prompt = undefined;
     // What a failed step or a model gone wrong left behind must not reach others.
@@ -217,7 +196,7 @@ export class PrefixCache {
     sequence.computedTokens = 0;
     sequence.landedTokens = 0;
     sequence.sharedTokens = 0;
-    Object.assign(holding, { published: 0, entered: [], waits: 0 });
+    Object.assign(holding, { published: 0, entered: [], found: 0, waits: 0 });
     sequence.tableVersion += 1;
     this.#letGo(step, pages);
   }
@@ -239,7 +218,7 @@ export class PrefixCache {
   /** Throws a `LedgerError` unless the books of the pool are those of the sequences that live. */
   check(live: readonly Sequence[]): void {
     const tables = [...live, ...this.#leaving].map(({ pages }) => pages);
-    const promised = live.reduce((sum, one) => sum + this.#holding(one).promised, 0);
+    const promised = live.reduce((sum, one) => sum + this.search.holding(one).promised, 0);
     this.#options.pool.check(tables, promised);
   }
 
@@ -250,11 +229,11 @@ export class PrefixCache {
     this.#options.pool.reset();
   }
 
-  /** @returns whether the whole prompt is there, for now or as soon as fewer others take theirs over */
+  /** @returns whether it computes nothing now: its whole prompt is there, or the search goes on */
   #handOver(sequence: Sequence, holding: Holding): boolean {
     if (sequence.sharedTokens > 0) return true;
     const { pageTokens } = this.#options;
-    this.#catchUp(sequence, holding);
+    if (!this.#catchUp(sequence, holding)) return true;
     if (!this.#canTakeWhole(sequence)) return false;
     const page = this.#lastPage(sequence, holding);
     if (page === undefined) return false;
@@ -265,15 +244,20 @@ export class PrefixCache {
     return true;
   }
 
-  #catchUp(sequence: Sequence, holding: Holding): void {
+  /** @returns whether it got all that is there */
+  #catchUp(sequence: Sequence, holding: Holding): boolean {
     const { pool } = this.#options;
+    const { keys } = holding;
     while (this.#canTakeOver(sequence)) {
-      const page = pool.index.find(holding.keys.at(sequence.pages.length));
-      if (page === undefined) return;
+      const next = sequence.pages.length;
+      if (!this.search.allows(keys, next)) return false;
+      const page = pool.index.find(keys.at(next));
+      if (page === undefined) return true;
       pool.breakPromise(1);
       holding.promised -= 1;
       this.#takeOver(sequence, holding, page);
     }
+    return true;
   }
 
   #takeOver(sequence: Sequence, holding: Holding, page: number): void {
@@ -367,28 +351,15 @@ export class PrefixCache {
     const { pageTokens } = this.#options;
     if (sequence.isInFlight) return false;
     const isAtBorder = sequence.pages.length * pageTokens === sequence.computedTokens;
-    return this.#mayReuse(sequence) && isAtBorder && sequence.remainingPrefill > pageTokens;
+    return this.search.mayReuse(sequence) && isAtBorder && sequence.remainingPrefill > pageTokens;
   }
 
   /** Whether it lacks no more than the last page of its prompt, of which it has computed nothing. */
   #canTakeWhole(sequence: Sequence): boolean {
     const { pageTokens } = this.#options;
     const { computedTokens, remainingPrefill, pages } = sequence;
-    if (sequence.isInFlight || !isNew(sequence) || !this.#mayReuse(sequence)) return false;
+    if (sequence.isInFlight || !isNew(sequence) || !this.search.mayReuse(sequence)) return false;
     const isAtBorder = pages.length * pageTokens === computedTokens;
     return isAtBorder && remainingPrefill >= 1 && remainingPrefill <= pageTokens;
-  }
-
-  /** Log-probabilities of a prompt come only with computing it. */
-  #mayReuse({ parameters }: Sequence): boolean {
-    return this.#options.isEnabled && parameters.promptLogprobs === undefined;
-  }
-
-  #holding(sequence: Sequence): Holding {
-    const known = this.#holdings.get(sequence);
-    if (known) return known;
-    const holding = newHolding(sequence, this.#options.pageTokens);
-    this.#holdings.set(sequence, holding);
-    return holding;
   }
 }

@@ -121,6 +121,34 @@ describe('the scheduler', () => {
     expect([pool.free, pool.counts().reserved, scheduler.isIdle]).toEqual([8, 0, true]);
   });
 
+  it('looks for the pages of a long prompt in slices, while others go on', () => {
+    const pageCount = 1300;
+    const { scheduler, check, pool } = makeScheduler(1400, {
+      budget: 4 * pageCount,
+      sharing: true,
+    });
+    const long = () => makeSequence({ promptTokens: 4 * pageCount, maxTokens: 1 });
+    const ask = () => {
+      const batch = scheduler.next(0);
+      if (batch) run(scheduler, batch);
+      check();
+      return batch;
+    };
+    scheduler.add(long().sequence, 0);
+    while (!scheduler.isIdle) ask();
+    expect(pool.evictable).toBe(pageCount);
+    scheduler.add(makeSequence({ promptTokens: 2, maxTokens: 20 }).sequence, 0);
+    ask();
+    const second = long();
+    scheduler.add(second.sequence, 0);
+    // 512 names a decision.
+    for (const isSearching of [true, true, false]) {
+      expect(ask()?.decode).toHaveLength(isSearching ? 1 : 2);
+      expect(scheduler.isSearching).toBe(isSearching);
+    }
+    expect(second.events.at(-1)).toMatchObject({ cachedTokens: 4 * pageCount - 1 });
+  });
+
   it('computes a prompt once for two that come together', () => {
     const { scheduler, check } = makeScheduler(32, { budget: 8, sharing: true });
     const twins = [1, 2].map(() => makeSequence({ promptTokens: 22, maxTokens: 2 }));

@@ -45,7 +45,7 @@ export interface SchedulerCounts {
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  readonly #waiting = new WaitingQueue();
+  readonly #waiting: WaitingQueue;
   readonly #running = new RunningSet();
   readonly #headroom = new Headroom();
   readonly #pace = new PrefillPace();
@@ -58,6 +58,7 @@ export class Scheduler {
   constructor(options: SchedulerOptions) {
     this.#options = options;
     const { cache, onTrace } = options;
+    this.#waiting = new WaitingQueue((sequence) => cache.search.foundTokens(sequence));
     this.#trace = new TraceRecorder(
       {
         pages: cache.totalPages,
@@ -94,6 +95,11 @@ export class Scheduler {
     return this.#lacksPages;
   }
 
+  /** The last answer of `next` would go on if it were asked again: it has more to look for. */
+  get isSearching(): boolean {
+    return this.#options.cache.search.isCut;
+  }
+
   get isIdle(): boolean {
     return this.waiting + this.running === 0;
   }
@@ -124,6 +130,7 @@ export class Scheduler {
     const { cache } = this.#options;
     this.#trace.asked(nowMs, backlog, this.#landed);
     cache.landed(this.#landed);
+    cache.search.begin();
     // Of one that failed nobody takes anything.
     if (!this.live.some(({ outcome }) => outcome === 'error')) {
       cache.handOver(this.#running.prefills.sequences);
@@ -216,7 +223,8 @@ export class Scheduler {
     const prefill = patient ? this.#growPrefills(decode.length > 0, patient) : [];
     if (decode.length + prefill.length > 0 || this.#running.places === 0)
       return { decode, prefill };
-    return mayPrefill && !this.#isFlying ? this.#force() : emptyBatch;
+    const isStuck = mayPrefill && !this.#isFlying && !this.isSearching;
+    return isStuck ? this.#force() : emptyBatch;
   }
 
   /** What was decided is on its way: the next step builds on it. */
@@ -227,9 +235,7 @@ export class Scheduler {
     };
     for (const sequence of decode) launch(sequence, 1);
     for (const { sequence, tokens } of prefill) launch(sequence, tokens);
-    for (const sequence of this.#running.prefills.remove((one) => one.remainingPrefill === 0)) {
-      this.#running.decodes.add(sequence);
-    }
+    this.#toRows((one) => one.remainingPrefill === 0);
   }
 
   /** Gives back the pages of every sequence that finished, was given up, or whose time is over. */
@@ -264,7 +270,7 @@ export class Scheduler {
     while (this.#running.places < maxSequences) {
       const next = this.#waiting.head(nowMs);
       if (!next || !cache.admit(next, this.#heldBack())) return;
-      this.#waiting.take(next);
+      this.#waiting.take(next, nowMs);
       next.admit(this.#step);
       this.#running.prefills.add(next);
       this.#trace.admitted(next);
@@ -305,10 +311,16 @@ export class Scheduler {
    */
   #share(): ReadonlySet<Sequence> {
     const patient = this.#options.cache.share(this.#running.prefills.sequences, this.live);
-    for (const sequence of this.#running.prefills.remove((one) => one.sharedTokens > 0)) {
-      this.#running.decodes.add(sequence);
-    }
+    this.#toRows((one) => one.sharedTokens > 0);
     return patient;
+  }
+
+  #toRows(test: (sequence: Sequence) => boolean): void {
+    for (const sequence of this.#running.prefills.remove(test)) {
+      this.#running.decodes.add(sequence);
+      // Now it is known how much others had computed.
+      this.#waiting.refund(sequence);
+    }
   }
 
   /** Pieces of prompts; their pages were promised. */

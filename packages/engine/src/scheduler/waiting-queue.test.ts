@@ -5,23 +5,33 @@ import { WaitingQueue } from './waiting-queue.js';
 
 /** A queue of what was given, and a way to take it in turn. */
 function makeQueue() {
-  const queue = new WaitingQueue();
+  /** Tokens of prompts that are found. */
+  const found = new Map<number, number>();
+  const queue = new WaitingQueue(({ id }) => found.get(id) ?? 0);
   const names = new Map<number, string>();
   const add = (
     name: string,
-    given: { priority?: number; tenant?: string; promptTokens?: number; arrivalMs?: number } = {},
+    given: {
+      priority?: number;
+      tenant?: string;
+      promptTokens?: number;
+      arrivalMs?: number;
+      foundTokens?: number;
+    } = {},
   ) => {
     const { priority = 0, tenant = '', promptTokens = 1, arrivalMs = 0 } = given;
     const { sequence } = makeSequence({ promptTokens, parameters: { priority, tenant } });
     sequence.arrivalMs = arrivalMs;
     names.set(sequence.id, name);
+    found.set(sequence.id, given.foundTokens ?? 0);
     queue.add(sequence);
     return sequence;
   };
   const take = (nowMs = 0): string | undefined => {
     const head = queue.head(nowMs);
     if (!head) return undefined;
-    queue.take(head);
+    head.cachedTokens = found.get(head.id) ?? 0;
+    queue.take(head, nowMs);
     head.admissions += 1;
     return names.get(head.id);
   };
@@ -97,6 +107,65 @@ describe('the waiting queue', () => {
     add('g', { tenant: 'g', promptTokens: 2000 });
     add('o', { tenant: 'o', promptTokens: 2000 });
     expect(take()).toBe('g');
+  });
+
+  it('prefers whose prompt is there, the longer the better, among equal priorities', () => {
+    const { add, takeAll } = makeQueue();
+    add('none');
+    add('some', { foundTokens: 128 });
+    add('urgent', { priority: -1 });
+    add('most', { foundTokens: 1024 });
+    add('as much', { foundTokens: 1024 });
+    add('later', { priority: 1, foundTokens: 4096 });
+    expect(takeAll()).toEqual(['urgent', 'most', 'as much', 'some', 'none', 'later']);
+  });
+
+  it('passes over nobody more than eight times, nor one that had a place', () => {
+    const { queue, add, take, takeAll } = makeQueue();
+    add('poor');
+    for (let index = 0; index < 20; index += 1) add('rich', { foundTokens: 128 });
+    expect(takeAll().indexOf('poor')).toBe(8);
+    const first = add('first');
+    expect(take()).toBe('first');
+    queue.add(first);
+    add('rich', { foundTokens: 128, arrivalMs: 1 });
+    expect(takeAll(1)).toEqual(['first', 'rich']);
+  });
+
+  it('compares the first 32 only', () => {
+    const { add, take } = makeQueue();
+    for (let index = 0; index < 31; index += 1) add('poor', { arrivalMs: index });
+    add('in reach', { arrivalMs: 40, foundTokens: 128 });
+    add('too far', { arrivalMs: 50, foundTokens: 1024 });
+    expect(take(50)).toBe('in reach');
+    expect(take(50)).toBe('too far');
+  });
+
+  it('charges what is not found', () => {
+    const { add, takeAll } = makeQueue();
+    for (let index = 0; index < 6; index += 1) {
+      add('A', { tenant: 'a', promptTokens: 2048, foundTokens: 1024 });
+    }
+    for (let index = 0; index < 3; index += 1) add('b', { tenant: 'b', promptTokens: 2048 });
+    expect(takeAll().join('')).toBe('AAbAAbAAb');
+  });
+
+  it('gives back what others computed of a prompt after it was charged', () => {
+    const order = (isRefunded: boolean): string => {
+      const { queue, add, takeAll } = makeQueue();
+      add('o', { tenant: 'a', promptTokens: 2048 });
+      const twin = add('t', { tenant: 'b', promptTokens: 2048 });
+      takeAll();
+      twin.cachedTokens = 2047;
+      // The second time there is nothing left to give.
+      for (let time = 0; isRefunded && time < 2; time += 1) queue.refund(twin);
+      for (let index = 0; index < 2; index += 1) {
+        add('a', { tenant: 'a', promptTokens: 1024 });
+        add('b', { tenant: 'b', promptTokens: 1024 });
+      }
+      return takeAll().join('');
+    };
+    expect([order(false), order(true)]).toEqual(['abab', 'bbaa']);
   });
 
   it('serves a request far above the quantum of a round', () => {

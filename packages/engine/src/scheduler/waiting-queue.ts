@@ -6,12 +6,17 @@ const promotionMs = 30_000;
 const decodeCost = 4;
 /** What a tenant may spend in each round, in prompt tokens. */
 const quantum = 256;
+/** Among so many the one that finds most of its prompt comes first. */
+const mostCompared = 32;
+/** So many others may come before one for that. */
+const mostPasses = 8;
 /** What a tenant spent while nobody else wanted it weighs no more than this later. */
 const mostDebt = 32_768;
 
 /** What one tenant has waiting, and what it may still spend. */
 interface Tenant {
   readonly name: string;
+  /** In order of arrival. */
   readonly waiting: Sequence[];
   /** Tokens that it may spend; below zero = spent in advance by generating. */
   deficit: number;
@@ -22,13 +27,22 @@ interface Tenant {
 /**
  * Sequences that wait for a place. Tenants take turns by deficit round robin, so one with many requests
  * delays the others by a bounded amount; inside a tenant the lower priority comes first, then the earlier
- * arrival, and every 30 s of waiting count as one priority, so that nothing starves.
+ * arrival, and every 30 s of waiting count as one priority, so that nothing starves. Of equal priorities the
+ * one of which most is in the prefix cache comes first, but before nobody more than eight times.
  */
 export class WaitingQueue {
+  readonly #found: (sequence: Sequence) => number;
+  /** What was charged for prompts, of those whose tenants are not alone. */
+  readonly #charged = new WeakMap<Sequence, number>();
   readonly #ring: Tenant[] = [];
   #turn = 0;
   #length = 0;
   #tokens = 0;
+
+  /** @param found tokens of a sequence's prompt that need not be computed */
+  constructor(found: (sequence: Sequence) => number = () => 0) {
+    this.#found = found;
+  }
 
   get length(): number {
     return this.#length;
@@ -47,7 +61,9 @@ export class WaitingQueue {
 
   add(sequence: Sequence): void {
     sequence.state = 'waiting';
-    this.#tenantOf(sequence).waiting.push(sequence);
+    const { waiting } = this.#tenantOf(sequence);
+    const place = waiting.findLastIndex((other) => cameBefore(other, sequence)) + 1;
+    waiting.splice(place, 0, sequence);
     this.#length += 1;
     this.#tokens += sequence.prompt.length;
   }
@@ -56,27 +72,50 @@ export class WaitingQueue {
   head(nowMs: number): Sequence | undefined {
     const tenants = this.#ring.filter(({ waiting }) => waiting.length > 0);
     const [only] = tenants;
-    if (tenants.length <= 1) return only && firstOf(only.waiting, nowMs);
-    creditUntilOneCanSpend(tenants, nowMs);
+    if (tenants.length <= 1) return only && this.#firstOf(only, nowMs);
+    this.#creditUntilOneCanSpend(tenants, nowMs);
     for (let visits = 0; visits <= this.#ring.length; visits += 1) {
       const tenant = this.#ring[this.#turn];
-      const first = tenant && firstOf(tenant.waiting, nowMs);
+      const first = tenant && this.#firstOf(tenant, nowMs);
       if (tenant && first) {
         credit(tenant);
-        if (tenant.deficit >= costOf(first)) return first;
+        if (tenant.deficit >= this.#costOf(first)) return first;
       }
       this.#pass();
     }
     return undefined;
   }
 
-  /** Takes the sequence out and charges its tenant for the prompt; the second time is free. */
-  take(sequence: Sequence): void {
+  /**
+   * Takes the sequence out and charges its tenant for what was not found of the prompt; the second time is
+   * free.
+   *
+   * @param nowMs as it was for `head`
+   */
+  take(sequence: Sequence, nowMs: number): void {
     const tenant = this.#tenantOf(sequence);
+    for (const other of equals(tenant.waiting, nowMs)) {
+      if (other === sequence) break;
+      other.passedOver += 1;
+    }
     tenant.waiting.splice(tenant.waiting.indexOf(sequence), 1);
     this.#length -= 1;
     this.#tokens -= sequence.prompt.length;
-    this.#charge(tenant, costOf(sequence));
+    if (sequence.admissions > 0 || this.#ring.length < 2) return;
+    const cost = sequence.prompt.length - sequence.cachedTokens;
+    this.#charged.set(sequence, cost);
+    this.#charge(tenant, cost);
+  }
+
+  /** Gives back what was charged for tokens of a prompt that others computed meanwhile. */
+  refund(sequence: Sequence): void {
+    const charged = this.#charged.get(sequence);
+    if (charged === undefined) return;
+    this.#charged.delete(sequence);
+    this.#charge(
+      this.#tenantOf(sequence),
+      sequence.prompt.length - sequence.cachedTokens - charged,
+    );
   }
 
   /** Charges the tenant of a sequence that generated a token. */
@@ -113,6 +152,36 @@ export class WaitingQueue {
     if (this.#turn >= this.#ring.length) this.#turn = 0;
   }
 
+  #firstOf({ waiting }: Tenant, nowMs: number): Sequence | undefined {
+    const [first, ...others] = equals(waiting, nowMs);
+    if (!first || others.length === 0) return first;
+    let best = first;
+    let most = this.#found(first);
+    for (const sequence of others) {
+      const found = this.#found(sequence);
+      if (found <= most) continue;
+      best = sequence;
+      most = found;
+    }
+    return best;
+  }
+
+  /** In prompt tokens that are to be computed. */
+  #costOf(sequence: Sequence): number {
+    return sequence.admissions > 0 ? 0 : sequence.prompt.length - this.#found(sequence);
+  }
+
+  /** Rounds in which nobody could spend are skipped at once, however dear the cheapest request is. */
+  #creditUntilOneCanSpend(tenants: readonly Tenant[], nowMs: number): void {
+    const rounds = tenants.map((tenant) => {
+      const first = this.#firstOf(tenant, nowMs);
+      const lacking = (first ? this.#costOf(first) : 0) - tenant.deficit;
+      return Math.ceil(lacking / quantum) - (tenant.isCredited ? 0 : 1);
+    });
+    const skipped = Math.max(0, Math.min(...rounds));
+    for (const tenant of tenants) tenant.deficit += skipped * quantum;
+  }
+
   #tenantOf({ tenant: name }: Sequence): Tenant {
     const known = this.#ring.find((tenant) => tenant.name === name);
     if (known) return known;
@@ -137,38 +206,33 @@ export class WaitingQueue {
   }
 }
 
-/** Rounds in which nobody could spend are skipped at once, however dear the cheapest request is. */
-function creditUntilOneCanSpend(tenants: readonly Tenant[], nowMs: number): void {
-  const rounds = tenants.map(({ waiting, deficit, isCredited }) => {
-    const first = firstOf(waiting, nowMs);
-    const lacking = (first ? costOf(first) : 0) - deficit;
-    return Math.ceil(lacking / quantum) - (isCredited ? 0 : 1);
-  });
-  const skipped = Math.max(0, Math.min(...rounds));
-  for (const tenant of tenants) tenant.deficit += skipped * quantum;
-}
-
 function credit(tenant: Tenant): void {
   if (tenant.isCredited) return;
   tenant.isCredited = true;
   tenant.deficit += quantum;
 }
 
-function costOf(sequence: Sequence): number {
-  return sequence.admissions > 0 ? 0 : sequence.prompt.length;
-}
-
-function firstOf(waiting: readonly Sequence[], nowMs: number): Sequence | undefined {
-  let first: Sequence | undefined;
+/**
+ * Those of the best rank, in order of arrival, as far as they may be compared: nobody is passed over too often,
+ * nor if it had a place before.
+ */
+function equals(waiting: readonly Sequence[], nowMs: number): readonly Sequence[] {
+  let best = Number.POSITIVE_INFINITY;
+  let all: Sequence[] = [];
+  let isClosed = false;
   for (const sequence of waiting) {
-    if (!first || isBefore(sequence, first, nowMs)) first = sequence;
+    const rank = rankOf(sequence, nowMs);
+    if (rank > best || (rank === best && isClosed)) continue;
+    if (rank < best) all = [];
+    best = rank;
+    all.push(sequence);
+    const isLast = sequence.passedOver >= mostPasses || sequence.admissions > 0;
+    isClosed = isLast || all.length === mostCompared;
   }
-  return first;
+  return all;
 }
 
-function isBefore(one: Sequence, other: Sequence, nowMs: number): boolean {
-  const difference = rankOf(one, nowMs) - rankOf(other, nowMs);
-  if (difference !== 0) return difference < 0;
+function cameBefore(one: Sequence, other: Sequence): boolean {
   return one.arrivalMs === other.arrivalMs ? one.id < other.id : one.arrivalMs < other.arrivalMs;
 }
 
