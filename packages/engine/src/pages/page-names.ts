@@ -19,11 +19,14 @@ export function nextName(
   return isNew(sequence) ? keys.ofPrompt(prompt.length) : undefined;
 }
 
-/** Names of the full pages, and of the prompt, that a step which is not over computes. */
+/**
+ * Names of the full pages, and of the prompt, that a step which is not over computes of what precedes decoding. A
+ * trace tells a page that decoding fills when it is filled, so none is named before.
+ */
 export function namesInFlight(sequence: Sequence, keys: PageKeys, pageTokens: number): string[] {
-  const { landedTokens, computedTokens, knownTokens, prompt } = sequence;
+  const { landedTokens, computedTokens, prefillTokens, prompt } = sequence;
   const first = Math.floor(landedTokens / pageTokens);
-  const end = Math.floor(Math.min(computedTokens, knownTokens) / pageTokens);
+  const end = Math.floor(Math.min(computedTokens, prefillTokens) / pageTokens);
   const names = Array.from({ length: Math.max(0, end - first) }, (_, n) => keys.at(first + n));
   const endsPrompt = landedTokens < prompt.length && computedTokens >= prompt.length;
   return endsPrompt ? [...names, keys.ofPrompt(prompt.length)] : names;
