@@ -16,5 +16,6 @@ export function bytesPerRequest(readings: readonly SizeReading[]): number {
     later.slice(n + 1).map((to) => (to.bytes - from.bytes) / (to.requests - from.requests)),
   );
   const sorted = slopes.toSorted((a, b) => a - b);
-  return Math.round(sorted[Math.floor(sorted.length / 2)] ?? 0);
+  const [low, high] = [Math.floor, Math.ceil].map((to) => sorted[to((sorted.length - 1) / 2)] ?? 0);
+  return Math.round(((low ?? 0) + (high ?? 0)) / 2);
 }

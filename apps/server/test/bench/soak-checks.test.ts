@@ -54,6 +54,7 @@ describe('what a soak finds', () => {
     expect(grown([1000, 50_000, 90_000, 90_000, 90_000, 90_000])).toBe(0);
     expect(grown([0, 800, 1600, 2400, 3200, 4000, 4800, 5600])).toBe(8);
     expect(grown([0, 0, 0, 0, 0, 0, 90_000, 0, 0, 0])).toBe(0);
+    expect(grown([0, 0, 0, 0, 1000, 3000, 9000])).toBe(25);
     expect(() => grown([1])).toThrow(/four readings/);
   });
 });
