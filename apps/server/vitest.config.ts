@@ -2,7 +2,8 @@ import { defineProject } from 'vitest/config';
 
 export default defineProject({
   ssr: {
-    resolve: { conditions: ['@altstream/source', 'module', 'node', 'import', 'default'] },
+    // As Node finds packages: `module` is for bundlers, whose files Node cannot always load.
+    resolve: { conditions: ['@altstream/source', 'node', 'import', 'default'] },
   },
   test: {
     name: 'server',

@@ -21,6 +21,7 @@ import { checkExposure, keysOf } from './start/exposure.js';
 import { httpSettings } from './start/http-settings.js';
 import { addressOf, listen } from './start/listen.js';
 import { startError } from './start/start-error.js';
+import type { RequestTraces } from './traces/request-facts.js';
 import { serverVersion } from './version.js';
 import { EngineClient } from './worker/engine-client.js';
 import type { LoadProgress } from './worker/engine-link.js';
@@ -80,6 +81,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     mock: flags.mockEngine && mockSetup(flags.mockEngine, tokenizer, defaults.eosTokenIds[0]),
     watchdogSeconds: flags.watchdogTimeout,
   };
+  const traces = await tracesOf(flags, logger);
   const metrics = new ServerMetrics(firstName, { alias: flags.metricsAlias });
   const engine = new EngineClient(engineOptions, {
     onProgress: (progress) => {
@@ -108,6 +110,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     metrics,
     budget: new TokenBudget(flags.rateLimitTpm),
     logger,
+    traces,
     fingerprint: fingerprintOf(place.model, flags),
     startedSeconds: Math.floor(Date.now() / 1000),
     given: options.given ?? [],
@@ -164,7 +167,11 @@ function running(app: FastifyInstance, { context, engine, flags }: Parts): Runni
       const late = setTimeout(() => app.server.closeAllConnections(), lastFramesMs);
       await app.close();
       clearTimeout(late);
-      await Promise.all([context.text.close(), context.grammars.close()]);
+      await Promise.all([
+        context.text.close(),
+        context.grammars.close(),
+        context.traces?.close(lastFramesMs),
+      ]);
     },
   };
 }
@@ -199,4 +206,14 @@ async function idle({ engine, active, logger }: ServerContext, timeoutMs: number
 function fingerprintOf(folder: string, { dtype, device }: ServeFlags): string {
   const hash = createHash('sha256').update([folder, dtype, device, serverVersion].join('\0'));
   return `fp_${hash.digest('hex').slice(0, 12)}`;
+}
+
+/** The libraries for it are loaded only where it is wanted. */
+async function tracesOf(
+  { otlpTracesEndpoint }: ServeFlags,
+  logger: Logger,
+): Promise<RequestTraces | undefined> {
+  if (otlpTracesEndpoint === undefined) return undefined;
+  const { otlpTraces } = await import('./traces/otlp-traces.js');
+  return otlpTraces(otlpTracesEndpoint, logger);
 }

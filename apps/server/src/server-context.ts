@@ -8,6 +8,7 @@ import type { TokenBudget } from './http/access/token-budget.js';
 import type { CacheIsolation } from './http/cache-salt.js';
 import type { ServerMetrics } from './metrics/server-metrics.js';
 import type { ReasoningField } from './openai/chat-response.js';
+import type { RequestTraces } from './traces/request-facts.js';
 import type { EngineLink } from './worker/engine-link.js';
 import type { GrammarLink } from './worker/grammar/grammar-client.js';
 import type { EngineInfo } from './worker/messages.js';
@@ -103,6 +104,8 @@ export interface ServerContext {
   readonly metrics: ServerMetrics;
   readonly budget: TokenBudget;
   readonly logger: Logger;
+  /** Only with `--otlp-traces-endpoint`. */
+  readonly traces?: RequestTraces | undefined;
   /** Hash of model and versions, constant for a deployment. */
   readonly fingerprint: string;
   /** Seconds since 1970 when the server started. */

@@ -17,7 +17,8 @@ describe('what a request says about sampling', () => {
 
   beforeAll(async () => {
     folder = await makeModelFolder('T128', { mxfp8: true });
-    server = await startTestServer(folder.path, { args: ['--max-num-queued-reqs', '32'] });
+    const args = ['--max-num-queued-reqs', '32', '--max-logprobs', '256'];
+    server = await startTestServer(folder.path, { args });
   });
   afterAll(async () => {
     await server?.close();
@@ -49,6 +50,17 @@ describe('what a request says about sampling', () => {
     expect(forced.logprobs?.token_logprobs?.[0]).toBeLessThan(-1);
     const bests = Object.entries(first(plain)).slice(0, 4);
     for (const [token, logprob] of bests) expect(first(forced)[token]).toBeCloseTo(logprob, 4);
+  });
+
+  it('may ask for as many alternatives as the operator allows', async () => {
+    const { logprobs } = await complete({ logprobs: 256, max_tokens: 1 });
+    const bests = Object.values(logprobs?.top_logprobs?.[0] ?? {});
+    expect(bests).toHaveLength(256);
+    expect([...bests].sort((a, b) => b - a)).toEqual(bests);
+    const likely = bests.reduce((sum, logprob) => sum + Math.exp(logprob), 0);
+    expect(likely).toBeGreaterThan(0.5);
+    expect(likely).toBeLessThanOrEqual(1.0001);
+    await expect(complete({ logprobs: 257 })).rejects.toMatchObject({ status: 400 });
   });
 
   it('keeps tokens from coming again', async () => {

@@ -36,6 +36,11 @@ describe('generation parameters', () => {
     expect(settleParameters({ seed: -5 }).seed).toBe(-5n);
   });
 
+  it('takes as many alternatives as the kernel finds', () => {
+    expect(settleParameters({ logprobs: 256 }).logprobs).toBe(256);
+    expect(() => settleParameters({ logprobs: 257 })).toThrow(/an integer from 0 to 256/);
+  });
+
   const wrong: [keyof GenerationParameters, unknown][] = [
     ['maxTokens', 0],
     ['maxTokens', 1.5],
@@ -46,7 +51,8 @@ describe('generation parameters', () => {
     ['topP', 1.01],
     ['minP', 2],
     ['minTokens', -1],
-    ['logprobs', 21],
+    // The vocabulary has 32.
+    ['logprobs', 33],
     ['promptLogprobs', -1],
     ['seed', 0.5],
     ['stopStrings', ['']],

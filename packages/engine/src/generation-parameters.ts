@@ -31,7 +31,7 @@ export interface GenerationParameters {
   readonly minTokens?: number;
   /** Go on after stop tokens; default false. */
   readonly ignoreEos?: boolean;
-  /** Best alternatives to report for each token, 0–20; undefined = no logprobs (default). */
+  /** Best alternatives to report for each token, up to 256 and the vocabulary; undefined = no logprobs (default). */
   readonly logprobs?: number;
   /** The same for the prompt's tokens; undefined = none (default). */
   readonly promptLogprobs?: number;
@@ -75,7 +75,8 @@ export interface SettledParameters {
 
 /** Stop tokens of a request. */
 export const mostStopTokenIds = 256;
-const mostLogprobs = 20;
+/** Alternatives of a token that the kernel finds. */
+const mostLogprobs = 256;
 /** A year. */
 const mostMs = 366 * 24 * 3600 * 1000;
 
@@ -109,8 +110,8 @@ export function settleParameters(
     stopTokenIds: stopTokensOf(given.ignoreEos ? [] : (given.stopTokenIds ?? [])),
     stopStrings: stopStringsOf(given.stopStrings ?? []),
     minTokens: integer('minTokens', given.minTokens ?? 0, 0),
-    logprobs: count('logprobs', given.logprobs),
-    promptLogprobs: count('promptLogprobs', given.promptLogprobs),
+    logprobs: count('logprobs', given.logprobs, limits),
+    promptLogprobs: count('promptLogprobs', given.promptLogprobs, limits),
     cacheSalt: saltOf(given.cacheSalt),
     priority: integer('priority', given.priority ?? 0, -(2 ** 31)),
     tenant: given.tenant ?? '',
@@ -132,8 +133,13 @@ function integer(parameter: string, value: number, least: number, most = 2 ** 31
   throw new ParameterError({ parameter, expected, received: value });
 }
 
-function count(parameter: string, value: number | undefined): number | undefined {
-  return value === undefined ? undefined : integer(parameter, value, 0, mostLogprobs);
+function count(
+  parameter: string,
+  value: number | undefined,
+  { vocabSize }: ParameterLimits,
+): number | undefined {
+  const most = Math.min(mostLogprobs, vocabSize);
+  return value === undefined ? undefined : integer(parameter, value, 0, most);
 }
 
 function biasOf(

@@ -66,6 +66,8 @@ describe('the flags of serve', () => {
     ['--root-path', '/api//m3'],
     ['--root-path', '/../x'],
     ['--metrics-auth', 'nobody'],
+    ['--otlp-traces-endpoint', 'localhost:4317'],
+    ['--otlp-traces-endpoint', 'http://me:secret@localhost:4318'],
     ['--metrics-alias', 'tgi'],
     ['--reasoning-field', 'thoughts'],
     ['--default-max-tokens', '0'],

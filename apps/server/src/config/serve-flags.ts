@@ -82,6 +82,7 @@ export interface ServeFlags extends TlsFlags {
   readonly logFormat?: 'pretty' | 'json';
   readonly disableLogRequests?: boolean;
   readonly logContent?: boolean;
+  readonly otlpTracesEndpoint?: string;
   readonly disableUi?: boolean;
   readonly disableDocs?: boolean;
   readonly metricsAuth: 'key' | 'open' | 'admin';

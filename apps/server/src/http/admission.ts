@@ -4,11 +4,12 @@ import { type ChoiceRequest, generate } from '../generation/generate.js';
 import type { RequestLook, Stoppable } from '../generation/live-requests.js';
 import type { ChoiceSteps } from '../generation/step-stream.js';
 import { ContentLog } from '../log/content-log.js';
-import type { RequestWatch } from '../metrics/request-metrics.js';
+import type { RequestSummary, RequestWatch } from '../metrics/request-metrics.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import { timingFields } from '../openai/timings.js';
 import type { Usage } from '../openai/usage.js';
 import type { ServerContext } from '../server-context.js';
+import type { RequestFacts } from '../traces/request-facts.js';
 import { ClientWatch } from './client-watch.js';
 import { toApiError, unavailable } from './error-response.js';
 
@@ -36,12 +37,18 @@ export class Ticket implements Stoppable {
   #answer: ApiError | undefined;
   /** Only with `--log-content`. */
   #content: ContentLog | undefined;
+  readonly #startedMs = performance.now();
+  /** Told with the request's end. */
+  #asked: RequestFacts['asked'] = {};
+  #preparedMs: number | undefined;
+  readonly #headers: FastifyReply['request']['headers'];
 
   /** @throws ApiError if a request of that id is under way */
   constructor(context: ServerContext, id: string, reply: FastifyReply) {
     this.context = context;
     this.id = id;
     this.#tenant = reply.request.tenant;
+    this.#headers = reply.request.headers;
     this.#turn = this.#tenant;
     this.#path = reply.request.routeOptions.url ?? 'unknown';
     context.active.add(this);
@@ -93,6 +100,7 @@ export class Ticket implements Stoppable {
       budget.charge(this.#tenant, summary.promptTokens + summary.generatedTokens);
       if (settings.logRequests) logger.info({ request: this.id, ...summary }, 'request');
       if (this.#content) this.#logContent(this.#content);
+      this.#trace(summary);
     }
   }
 
@@ -115,6 +123,9 @@ export class Ticket implements Stoppable {
   ): Promise<ChoiceSteps> {
     const firsts = choices.filter((_, index) => index % choicesPerPrompt === 0);
     this.#turn = choices[0]?.parameters.tenant ?? this.#turn;
+    this.#preparedMs = performance.now() - this.#startedMs;
+    const { maxTokens, temperature, topP } = choices[0]?.parameters ?? {};
+    this.#asked = { n: choicesPerPrompt, maxTokens, temperature, topP };
     this.#watch.prepared({
       n: choicesPerPrompt,
       promptTokens: firsts.map(({ prompt }) => prompt.length),
@@ -133,6 +144,23 @@ export class Ticket implements Stoppable {
       begun: (mostMs) => this.#watched(steps.begun(mostMs)),
       read: (take) => this.#watched(steps.read(take)),
     };
+  }
+
+  #trace(summary: RequestSummary): void {
+    const { traces, settings } = this.context;
+    if (!traces) return;
+    const { traceparent, tracestate } = this.#headers;
+    traces.add({
+      id: this.id,
+      model: settings.servedModelNames[0],
+      startedMs: performance.timeOrigin + this.#startedMs,
+      preparedMs: this.#preparedMs,
+      timing: this.#watch.timing(),
+      summary,
+      asked: this.#asked,
+      traceparent: typeof traceparent === 'string' ? traceparent : undefined,
+      tracestate: typeof tracestate === 'string' ? tracestate : undefined,
+    });
   }
 
   #logContent(content: ContentLog): void {

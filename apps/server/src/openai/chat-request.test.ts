@@ -40,7 +40,7 @@ describe('a chat request', () => {
     ['seed', { seed: 1.5 }],
     ['n', { n: 129 }],
     ['min_tokens', { min_tokens: 5, max_tokens: 3 }],
-    ['top_logprobs', { logprobs: true, top_logprobs: 21 }],
+    ['top_logprobs', { logprobs: true, top_logprobs: 257 }],
     ['repetition_penalty', { repetition_penalty: 0 }],
     ['repetition_penalty', { repetition_penalty: 2.1 }],
     ['frequency_penalty', { frequency_penalty: 2.1 }],

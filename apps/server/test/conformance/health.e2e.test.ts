@@ -48,7 +48,7 @@ describe('health', () => {
       '--max-body-size',
       '8388608',
     );
-    const stream = await ask(server, { stream: true, max_tokens: 4000, ignore_eos: true });
+    const stream = await ask(server, { stream: true, max_tokens: 100_000, ignore_eos: true });
     const gaps: number[] = [];
     let last = performance.now();
     const reading = (async () => {
@@ -57,30 +57,46 @@ describe('health', () => {
         last = performance.now();
       }
     })().catch(() => undefined);
-    const usual = await probe(server, '/livez', (count) => count < 300);
-    const before = gaps.splice(0);
     // Letters that no merge joins: a token each.
     const prompt = Array.from(
       { length: 1_050_000 },
       (_, n) => 'zqxjkvbp'[(n * 7 + (n >> 3)) % 8],
     ).join('');
-    let isDone = false;
-    const tokenizing = post(`${server.url}/tokenize`, { prompt })
-      .then((answer) => answer.json())
-      .finally(() => {
-        isDone = true;
-      });
-    const times = await probe(server, '/livez', (count) => count < 300 || !isDone);
-    const during = gaps.splice(0);
-    expect(await tokenizing).toMatchObject({ count: prompt.length });
     const at = (values: number[], share: number): number =>
       [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
-    // 50 ms where a probe takes 16 at most else; a machine that is busy with other things has more.
-    expect(at(times, 0.99)).toBeLessThan(Math.max(50, 3 * at(usual, 0.99)));
-    expect(at(during, 0.5)).toBeLessThan(2 * at(before, 0.5) + 5);
+    /** Probes and streams right before a prompt is tokenized, and meanwhile. */
+    const attempt = async () => {
+      gaps.length = 0;
+      const usual = await probe(server, '/livez', (count) => count < 300);
+      const before = gaps.splice(0);
+      let isDone = false;
+      const tokenizing = post(`${server.url}/tokenize`, { prompt })
+        .then((answer) => answer.json())
+        .finally(() => {
+          isDone = true;
+        });
+      const times = await probe(server, '/livez', (count) => count < 300 || !isDone);
+      const during = gaps.splice(0);
+      expect(await tokenizing).toMatchObject({ count: prompt.length });
+      return { usual, before, times, during };
+    };
+    const problemOf = ({ usual, before, times, during }: Awaited<ReturnType<typeof attempt>>) => {
+      const [probes, idle] = [at(times, 0.99), at(usual, 0.99)];
+      // A machine whose probes take so long without any prompt is judged by those.
+      const most = idle < 50 ? 50 : 2 * idle;
+      if (!(probes < most)) return `p99 of /livez is ${probes} ms, ${idle} without the prompt`;
+      const [gap, usually] = [at(during, 0.5), at(before, 0.5)];
+      return gap < 2 * usually + 5 ? undefined : `tokens come every ${gap} ms, not ${usually}`;
+    };
+    // What others do on the machine comes and goes; a thread that tokenizes is late every time.
+    let problem: string | undefined = 'no attempt';
+    for (let tries = 0; tries < 3 && problem !== undefined; tries += 1) {
+      problem = problemOf(await attempt());
+    }
+    expect(problem).toBeUndefined();
     server.child.kill('SIGKILL');
     await reading;
-  });
+  }, 300_000);
 
   it('C23: an engine that hangs is dead after the watchdog’s time, and the process ends with 70', async () => {
     const server = await start(hangs(60_000), '--watchdog-timeout', '1');

@@ -89,6 +89,20 @@ describe('hostile requests', () => {
     expect(asked).toBe(0);
   });
 
+  it('cannot make the server decode pictures, sounds or films (S12)', async () => {
+    const data = 'data:image/png;base64,iVBORw0KGgo=';
+    for (const part of [
+      { type: 'image_url', image_url: { url: data } },
+      { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
+      { type: 'video_url', video_url: { url: 'data:video/mp4;base64,AAAA' } },
+      { type: 'file', file: { file_data: data } },
+    ]) {
+      const answer = await ask({ messages: [{ role: 'user', content: [part] }] });
+      expect(answer).toMatchObject({ status: 400, code: 'unsupported_content' });
+    }
+    expect([server.engine.received.length, server.text.jobs]).toEqual([0, 0]);
+  });
+
   it('that never end hold nobody else up (S18)', async () => {
     const medianMs = async (): Promise<number> => {
       const times: number[] = [];

@@ -75,7 +75,7 @@ describe('faults in a process that embeds the engine', () => {
       { seed: 'x' },
       { stopTokenIds: new Array(300).fill(0).map((_, id) => id) },
       { logitBias: new Map([[99, 1]]) },
-      { logprobs: 21 },
+      { logprobs: 257 },
     ];
     for (const one of parameters) {
       await expect(

@@ -40,3 +40,13 @@ export function pathPrefix(text: string): string {
   if (/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) && text.length <= 256) return text;
   throw new InvalidArgumentError('Expected a path without a slash at its end, such as /api/m3.');
 }
+
+/** A URL of HTTP or HTTPS. */
+export function httpUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.username || url?.password) {
+    throw new InvalidArgumentError('Credentials belong in OTEL_EXPORTER_OTLP_HEADERS.');
+  }
+  if (url && /^https?:$/.test(url.protocol)) return text;
+  throw new InvalidArgumentError('Expected a URL such as http://127.0.0.1:4318/v1/traces.');
+}

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { flag } from './flag.js';
+import { flag, httpUrl } from './flag.js';
 
 /** What the server tells of itself. */
 export function addLogFlags(command: Command): void {
@@ -17,6 +17,11 @@ export function addLogFlags(command: Command): void {
     )
     .addOption(flag('--disable-log-requests', 'no line for each request'))
     .addOption(flag('--log-content', 'PROMPTS AND ANSWERS are written to the log'))
+    .addOption(
+      flag('--otlp-traces-endpoint <url>', 'collector that gets a span of each request').argParser(
+        httpUrl,
+      ),
+    )
     .addOption(flag('--disable-log-stats', 'no line every ten seconds while there is work'))
     .addOption(
       flag('--enable-per-request-metrics', 'answers carry the times and speeds of their request'),

@@ -2,8 +2,8 @@
 export const mostOf = {
   n: 128,
   prompts: 2048,
-  /** Alternatives of a token. */
-  logprobs: 20,
+  /** Alternatives of a token: what the kernel finds. */
+  logprobs: 256,
   stopStrings: 128,
   logitBiases: 8192,
 } as const;

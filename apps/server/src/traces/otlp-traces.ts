@@ -1,0 +1,82 @@
+import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  BatchSpanProcessor,
+  NodeTracerProvider,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-node';
+import type { Logger } from 'pino';
+import { serverVersion } from '../version.js';
+import { attributesOf } from './attributes.js';
+import { parentOf } from './parent.js';
+import type { RequestFacts, RequestTraces } from './request-facts.js';
+import { partsOf } from './span-times.js';
+
+/** A collector that is away is no news every five seconds. */
+const warnEveryMs = 60_000;
+
+/**
+ * Sends a span `llm_request` with its parts for each request, as OTLP over HTTP. Spans are made when a request is over,
+ * so nothing of it costs time before; a collector that is slow or away loses them, and nothing else.
+ *
+ * @param endpoint of a collector; without a path `/v1/traces` is meant
+ */
+export function otlpTraces(endpoint: string, logger: Logger): RequestTraces {
+  const url = new URL(endpoint);
+  if (url.pathname === '/') url.pathname = '/v1/traces';
+  const exporter = new OTLPTraceExporter({ url: url.href });
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': process.env['OTEL_SERVICE_NAME'] ?? 'altstream',
+      'service.version': serverVersion,
+    }),
+    spanProcessors: [new BatchSpanProcessor(telling(exporter, logger))],
+  });
+  // Not registered: whoever embeds the server has a provider of his own, or wants none.
+  const tracer = provider.getTracer('altstream', serverVersion);
+  return {
+    add: (facts) => addSpans(tracer, facts),
+    close: async (mostMs) => {
+      const late = new Promise<void>((resolve) => {
+        setTimeout(resolve, mostMs).unref();
+      });
+      await Promise.race([provider.shutdown().catch(() => undefined), late]);
+    },
+  };
+}
+
+function addSpans(tracer: ReturnType<NodeTracerProvider['getTracer']>, facts: RequestFacts): void {
+  const { startedMs, timing, summary, traceparent, tracestate } = facts;
+  const parent = parentOf(traceparent, tracestate);
+  const attributes = attributesOf(facts);
+  const options = { kind: SpanKind.SERVER, startTime: startedMs, attributes };
+  const span = tracer.startSpan('llm_request', options, parent);
+  if (summary.code !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
+  const inside = trace.setSpan(parent, span);
+  for (const { name, start, end } of partsOf(facts)) {
+    tracer.startSpan(name, { startTime: start }, inside).end(end);
+  }
+  span.end(startedMs + timing.totalMs);
+}
+
+/** Says in the log that spans were lost. */
+function telling(exporter: SpanExporter, logger: Logger): SpanExporter {
+  let saidMs = Number.NEGATIVE_INFINITY;
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        if (result.error && performance.now() - saidMs > warnEveryMs) {
+          saidMs = performance.now();
+          const { name, message } = result.error;
+          logger.warn(
+            { spans: spans.length, error: { name, message } },
+            'traces could not be sent',
+          );
+        }
+        done(result);
+      }),
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
