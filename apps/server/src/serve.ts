@@ -15,7 +15,7 @@ import { readTlsFiles, warnOfEnd } from './http/tls/tls-files.js';
 import { logLoad } from './log/load-line.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import type { GivenSetting, ServerContext } from './server-context.js';
-import { checkFlags } from './start/check-flags.js';
+import { checkBlockSize, checkFlags } from './start/check-flags.js';
 import { mockSetup, workerOptions } from './start/engine-settings.js';
 import { checkExposure, keysOf } from './start/exposure.js';
 import { httpSettings } from './start/http-settings.js';
@@ -155,6 +155,7 @@ function running(app: FastifyInstance, { context, engine, flags }: Parts): Runni
       const info = await context.engine.ready().catch((error: Error) => {
         throw startError(error);
       });
+      checkBlockSize(flags, info);
       context.info = info;
       context.metrics.start.end();
       context.metrics.setInfo(info);

@@ -25,6 +25,16 @@ describe('generation_config.json', () => {
     expect(defaultsOf({})).toEqual({ eosTokenIds: [] });
   });
 
+  it('may be that of another folder, which must have one', () => {
+    const other = join(folder, 'other');
+    mkdirSync(other);
+    writeFileSync(join(other, 'generation_config.json'), '{"top_k": 7}');
+    expect(defaultsOf({ top_k: 40 }, other)).toEqual({ topK: 7, eosTokenIds: [] });
+    expect(readGenerationDefaults(undefined, other)).toEqual({ topK: 7, eosTokenIds: [] });
+    const nowhere = { exitCode: 2, message: expect.stringMatching(/expected auto, none, or/) };
+    expect(() => defaultsOf({}, join(folder, 'no'))).toThrow(expect.objectContaining(nowhere));
+  });
+
   it.each([
     ['temperature', -1],
     ['temperature', '1'],

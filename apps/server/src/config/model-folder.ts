@@ -125,8 +125,14 @@ export function readGenerationDefaults(
   folder: string | undefined,
   which: string,
 ): GenerationDefaults {
-  if (folder === undefined) return { eosTokenIds: [] };
-  const path = join(folder, 'generation_config.json');
+  const isNamed = which !== 'auto' && which !== 'none';
+  const place = isNamed ? which : folder;
+  if (place === undefined) return { eosTokenIds: [] };
+  const path = join(place, 'generation_config.json');
+  if (isNamed && !existsSync(path)) {
+    const expected = 'expected auto, none, or a folder with a generation_config.json';
+    throw new ExitError('usage', `--generation-config ${which}: ${expected}`);
+  }
   const config = which === 'none' || !existsSync(path) ? {} : readJson(path);
   const eos = config['eos_token_id'] ?? [];
   const eosTokenIds: unknown[] = Array.isArray(eos) ? eos : [eos];

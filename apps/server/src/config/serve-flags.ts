@@ -66,6 +66,7 @@ export interface ServeFlags extends TlsFlags {
   readonly tenantHeader?: string;
   readonly recordTrace?: string;
   readonly numGpuBlocksOverride?: number;
+  readonly blockSize?: number;
   readonly enablePrefixCaching: boolean;
   readonly asyncScheduling: boolean;
   readonly prefixCacheIsolation?: 'none' | 'api-key';
@@ -160,9 +161,10 @@ function addModelFlags(command: Command): void {
     )
     .addOption(flag('--cpu-threads <n>', 'threads of the CPU backend').argParser(positive))
     .addOption(
-      flag('--generation-config <which>', 'sampling defaults: auto (from the checkpoint) or none')
-        .choices(['auto', 'none'])
-        .default('auto'),
+      flag(
+        '--generation-config <which>',
+        'sampling defaults: auto (the checkpoint’s), none, or a folder',
+      ).default('auto'),
     )
     .addOption(
       flag('--mock-engine <json>', 'no model: scripted answers, for tests').argParser(mockSettings),
@@ -231,6 +233,9 @@ function addSchedulerFlags(command: Command): void {
       flag('--gpu-memory-utilization <share>', 'of the memory that may be used').argParser(share),
     )
     .addOption(flag('--num-gpu-blocks-override <n>', 'pages of the KV cache').argParser(positive))
+    .addOption(
+      flag('--block-size <tokens>', 'of a page; the model’s own or nothing').argParser(positive),
+    )
     .addOption(
       flag('--enable-prefix-caching', 'requests that begin alike share pages').default(true),
     )

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { ServeFlags } from '../config/serve-flags.js';
 import { ExitError } from '../errors/index.js';
+import type { EngineInfo } from '../worker/messages.js';
 
 /** What is missing, or cannot be together, is told before anything is loaded. @throws ExitError (usage) */
 export function checkFlags(flags: ServeFlags): void {
@@ -22,4 +23,14 @@ export function checkFlags(flags: ServeFlags): void {
     const remedy = 'leave one out: what stands in front of a socket speaks TLS itself';
     throw new ExitError('usage', `--uds and --ssl-certfile do not go together; ${remedy}`);
   }
+}
+
+/** Pages are as long as the blocks of the model's sparse attention. @throws ExitError (usage) */
+export function checkBlockSize(
+  { blockSize }: Pick<ServeFlags, 'blockSize'>,
+  { pageTokens }: Pick<EngineInfo, 'pageTokens'>,
+): void {
+  if (blockSize === undefined || blockSize === pageTokens) return;
+  const problem = `--block-size ${blockSize}: pages of this model have ${pageTokens} tokens`;
+  throw new ExitError('usage', `${problem}; leave it out, or pass ${pageTokens}`);
 }

@@ -1,0 +1,10 @@
+import { expect, it } from 'vitest';
+import { checkBlockSize } from './check-flags.js';
+
+it('--block-size is the model’s own or nothing', () => {
+  checkBlockSize({}, { pageTokens: 8 });
+  checkBlockSize({ blockSize: 8 }, { pageTokens: 8 });
+  const wrong = { exitCode: 2, message: expect.stringMatching(/16: .* have 8 tokens; .* pass 8/) };
+  const check = () => checkBlockSize({ blockSize: 16 }, { pageTokens: 8 });
+  expect(check).toThrow(expect.objectContaining(wrong));
+});
