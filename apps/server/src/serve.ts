@@ -124,7 +124,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   try {
     await listen(app, flags);
   } catch (error) {
-    await Promise.all([context.engine.close(), context.text.close()]);
+    await Promise.all([context.engine.close(), closeHelpers(context)]);
     throw error;
   }
   return running(app, { context, engine, flags });
@@ -168,13 +168,14 @@ function running(app: FastifyInstance, { context, engine, flags }: Parts): Runni
       const late = setTimeout(() => app.server.closeAllConnections(), lastFramesMs);
       await app.close();
       clearTimeout(late);
-      await Promise.all([
-        context.text.close(),
-        context.grammars.close(),
-        context.traces?.close(lastFramesMs),
-      ]);
+      await closeHelpers(context);
     },
   };
+}
+
+/** Ends what works beside the engine. */
+async function closeHelpers({ text, grammars, traces }: ServerContext): Promise<void> {
+  await Promise.all([text.close(), grammars.close(), traces?.close(lastFramesMs)]);
 }
 
 /** All is read before anything changes, so a wrong file changes nothing. */

@@ -103,7 +103,7 @@ export async function startWatched(
     },
     stop: async () => {
       if (child.exitCode === null) {
-        const exited = once(child, 'exit');
+        const exited = once(child, 'close'); // its last lines are read by then
         child.kill('SIGTERM');
         await exited;
       }

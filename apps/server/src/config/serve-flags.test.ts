@@ -68,6 +68,7 @@ describe('the flags of serve', () => {
     ['--metrics-auth', 'nobody'],
     ['--otlp-traces-endpoint', 'localhost:4317'],
     ['--otlp-traces-endpoint', 'http://me:secret@localhost:4318'],
+    ['--otlp-traces-endpoint', 'http://localhost:4318/v1/traces?api-key=secret'],
     ['--metrics-alias', 'tgi'],
     ['--reasoning-field', 'thoughts'],
     ['--default-max-tokens', '0'],

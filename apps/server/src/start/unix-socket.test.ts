@@ -12,7 +12,7 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify, { type FastifyInstance } from 'fastify';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { listenOnSocket } from './unix-socket.js';
 
 describe('a server on a Unix socket', () => {
@@ -21,6 +21,7 @@ describe('a server on a Unix socket', () => {
   const apps: FastifyInstance[] = [];
   let other: Server | undefined;
 
+  afterAll(() => rmSync(folder, { recursive: true }));
   beforeEach(() => rmSync(path, { force: true }));
   afterEach(async () => {
     for (const app of apps.splice(0)) await app.close();

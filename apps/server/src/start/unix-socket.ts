@@ -23,8 +23,9 @@ export async function listenOnSocket(app: FastifyInstance, path: string): Promis
     throw new ExitError('usage', problem);
   }
   await removeStale(path);
-  // From the first moment nobody else may open it, whatever the umask was.
-  const umask = process.umask(0o777 & ~mode);
+  // From the first moment nobody else may open it, whatever the umask was. It holds for the whole process
+  // meanwhile, so folders that another thread makes keep the right to be entered.
+  const umask = process.umask(0o007);
   try {
     await app.listen({ path });
     chmodSync(path, mode);

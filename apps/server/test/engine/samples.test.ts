@@ -57,6 +57,7 @@ onEachBackend((backend) => {
         maxModelLength: 64,
         maxWaitingTokens: 10_000,
         maxBatchedTokens: 20,
+        itlTargetMs: 0, // a slow moment would cut prompts into other pieces
         checkLedger: true,
         onTrace: (line) => lines.push(line),
         ...options,

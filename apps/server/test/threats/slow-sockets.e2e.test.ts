@@ -71,12 +71,15 @@ describe('clients that send slowly, or nothing', () => {
     } finally {
       clearInterval(timer);
     }
-    const held = open.filter(({ destroyed }) => !destroyed).length;
+    // What was too slow with its headers is closed after a minute, and comes back: an attacker's would.
+    dribble();
+    await waitFor(
+      () => open.every(({ connecting, destroyed }) => !connecting && !destroyed),
+      60_000,
+    );
     for (const socket of open) socket.destroy();
     const after = least < 2 * before ? before : await firstToken();
     expect(least).toBeLessThan(2 * Math.max(before, after));
-    // Those that were too slow with their headers were closed, and came back.
-    expect(held).toBeGreaterThan(sockets / 2);
     await waitFor(async () => (await fetch(`${server.url}/health`)).status === 200);
     expect(await server.metric('altstream_connections_refused_total')).toBe(0);
     expect(await server.metric('vllm:num_requests_waiting{')).toBe(0);

@@ -102,7 +102,10 @@ export class PrefixCache {
   share(sequences: readonly Sequence[], live = sequences): ReadonlySet<Sequence> {
     const waiting = new Set<Sequence>();
     const { isEnabled, pageTokens } = this.#options;
-    if (!isEnabled || sequences.length === 0) return waiting;
+    if (!isEnabled || sequences.length === 0) {
+      this.#toCopy = 0;
+      return waiting;
+    }
     const flying = live.filter(({ isInFlight }) => isInFlight);
     const most = mostWaits + (flying.length > 0 ? 1 : 0);
     const claimed = new Set(

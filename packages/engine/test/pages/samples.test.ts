@@ -32,6 +32,7 @@ onEachBackend((backend) => {
         model,
         pages: 80,
         maxSequences: 8,
+        itlTargetMs: 0, // a slow moment would cut prompts into other pieces
         checkLedger: true,
         onTrace: (line) => lines.push(line),
         ...options,

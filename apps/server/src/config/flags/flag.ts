@@ -44,8 +44,10 @@ export function pathPrefix(text: string): string {
 /** A URL of HTTP or HTTPS. */
 export function httpUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.username || url?.password) {
-    throw new InvalidArgumentError('Credentials belong in OTEL_EXPORTER_OTLP_HEADERS.');
+  if (url?.username || url?.password || url?.search) {
+    throw new InvalidArgumentError(
+      'A URL is shown to operators: credentials belong in OTEL_EXPORTER_OTLP_HEADERS.',
+    );
   }
   if (url && /^https?:$/.test(url.protocol)) return text;
   throw new InvalidArgumentError('Expected a URL such as http://127.0.0.1:4318/v1/traces.');

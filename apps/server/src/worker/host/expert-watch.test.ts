@@ -1,4 +1,4 @@
-import { open } from '@altstream/cuda-runtime';
+import { open, type Tensor } from '@altstream/cuda-runtime';
 import { Engine } from '@altstream/engine';
 import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,6 +35,33 @@ describe('looking at the experts of prompts', () => {
   afterAll(async () => {
     await dispose?.();
     folder.remove();
+  });
+
+  it('goes on after a pass that failed', async () => {
+    const runtime = await open({ backend: 'cpu' });
+    let ms = 0;
+    const looks: boolean[] = [];
+    const model = {
+      runtime,
+      device: runtime.device,
+      config: { moe: { experts: 2, expertsPerToken: 1 } },
+      moeBlocks: new Map([[0, {}]]),
+      forward: (_: unknown, __: unknown, { taps }: { taps?: object }) => {
+        looks.push(taps !== undefined);
+        if (taps) throw new Error('no memory');
+      },
+    };
+    const watch = new ExpertWatch(model as unknown as MiniMaxM3Model, () => ms);
+    watch.begin(64);
+    const tokenIds = { shape: [64] } as unknown as Tensor;
+    const pass = () => watch.forward({ tokenIds } as never, undefined as never, {} as never);
+    expect(pass).toThrow('no memory');
+    expect(pass).not.toThrow();
+    ms = 5001;
+    expect(pass).toThrow('no memory');
+    expect(looks).toEqual([true, false, true]);
+    watch.dispose();
+    await runtime.dispose();
   });
 
   it('now and then changes no token', async () => {

@@ -76,7 +76,8 @@ export class ExpertWatch implements CausalModel {
     const { moe } = this.#model.config;
     const [tokens = 0] = batch.tokenIds.shape;
     const isEnough = moe && tokens * moe.expertsPerToken >= leastPerExpert * moe.experts;
-    const choices = this.#choices;
+    // Its parts are forgotten at once, so they are borrowed.
+    const choices = this.#choices?.borrow();
     if (!choices || !isEnough || this.#now() < this.#nextLookMs) {
       return this.#model.forward(batch, cache, step);
     }
@@ -87,12 +88,21 @@ export class ExpertWatch implements CausalModel {
       const begin = ends.at(-1) ?? 0;
       const end = begin + ids.elements;
       if (end > choices.elements) return;
-      stream.copy(choices.slice(0, begin, end), ids.view([ids.elements]));
+      stream.copy(choices.slice(0, begin, end), ids.borrow().view([ids.elements]));
       ends.push(end);
     };
-    const logits = this.#model.forward(batch, cache, { ...step, taps: { router } });
-    void this.#read(choices, ends, step.stream);
-    return logits;
+    try {
+      const logits = this.#model.forward(batch, cache, { ...step, taps: { router } });
+      void this.#read(choices, ends, step.stream);
+      return logits;
+    } catch (error) {
+      this.#lookLater();
+      throw error;
+    }
+  }
+
+  #lookLater(): void {
+    this.#nextLookMs = this.#now() + lookEveryMs;
   }
 
   dispose(): void {
@@ -111,7 +121,7 @@ export class ExpertWatch implements CausalModel {
     } catch {
       return;
     } finally {
-      this.#nextLookMs = this.#now() + lookEveryMs;
+      this.#lookLater();
     }
   }
 }
