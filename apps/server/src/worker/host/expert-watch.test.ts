@@ -43,7 +43,7 @@ describe('looking at the experts of prompts', () => {
     const looks: boolean[] = [];
     const model = {
       runtime,
-      device: runtime.device,
+      device: runtime.device(),
       config: { moe: { experts: 2, expertsPerToken: 1 } },
       moeBlocks: new Map([[0, {}]]),
       forward: (_: unknown, __: unknown, { taps }: { taps?: object }) => {
