@@ -29,7 +29,7 @@ export class PrefixCache {
   #leaving: { readonly step: number; readonly pages: number[] }[] = [];
   #landed = 0;
   readonly #counts = { queries: 0, hits: 0 };
-  /** Prompts taken over since the last step whose last page will be copied. */
+  /** Prompts taken over in this decision whose last page will be copied. */
   #toCopy = 0;
 
   constructor(options: PrefixCacheOptions) {
@@ -82,6 +82,12 @@ export class PrefixCache {
     return true;
   }
 
+  /** A decision begins: what is bounded for each starts anew. */
+  begin(): void {
+    this.#toCopy = 0;
+    this.search.begin();
+  }
+
   /**
    * Gives every sequence, in order, what others computed since the last step. One whose whole prompt is
    * there takes that over with its last page, which need not be full: it has `sharedTokens` then, and one
@@ -102,10 +108,7 @@ export class PrefixCache {
   share(sequences: readonly Sequence[], live = sequences): ReadonlySet<Sequence> {
     const waiting = new Set<Sequence>();
     const { isEnabled, pageTokens } = this.#options;
-    if (!isEnabled || sequences.length === 0) {
-      this.#toCopy = 0;
-      return waiting;
-    }
+    if (!isEnabled || sequences.length === 0) return waiting;
     const flying = live.filter(({ isInFlight }) => isInFlight);
     const most = mostWaits + (flying.length > 0 ? 1 : 0);
     const claimed = new Set(
@@ -126,7 +129,6 @@ export class PrefixCache {
       holding.waits += 1;
       waiting.add(sequence);
     }
-    this.#toCopy = 0;
     return waiting;
   }
 

@@ -130,7 +130,7 @@ export class Scheduler {
     const { cache } = this.#options;
     this.#trace.asked(nowMs, backlog, this.#landed);
     cache.landed(this.#landed);
-    cache.search.begin();
+    cache.begin();
     // Of one that failed nobody takes anything.
     if (!this.live.some(({ outcome }) => outcome === 'error')) {
       cache.handOver(this.#running.prefills.sequences);

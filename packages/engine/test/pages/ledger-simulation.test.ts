@@ -30,7 +30,7 @@ class Simulation {
   happen(): void {
     const one = this.live[this.#random.integer(0, Math.max(1, this.live.length))];
     const kind = this.#random.integer(0, 100);
-    this.cache.search.begin();
+    this.cache.begin();
     if (kind >= 99) this.counts.evictions += this.cache.flush();
     else if (kind >= 88) this.cache.landed(this.#step - this.#random.integer(0, 2));
     else if (kind < 15 || !one) this.#add();
