@@ -115,8 +115,10 @@ class Operation : public core::Ticket {
   uint64_t number = 0;  // order of submission
   uint64_t stream_id = 0;
   core::Ref<core::Stream> stream;  // until complete
-  core::Ref<core::Work> work;      // kWork, until complete
-  std::unique_ptr<GraphLaunch> launch;  // kGraph, until complete
+  // Given back when it has run and before it completes: whoever sees its end, or that of a mark
+  // behind it, finds the memory free that only it still held.
+  core::Ref<core::Work> work;           // kWork
+  std::unique_ptr<GraphLaunch> launch;  // kGraph
   Task task;
   Operation* next = nullptr;  // in the list of those that completed together
   // Those that are submitted and not complete, in that order; for the watchdog.
@@ -125,8 +127,6 @@ class Operation : public core::Ticket {
   // Virtual clock: the latest end of what it waits for, and its own end if that is known.
   std::atomic<int64_t> ready_ns{0};
   std::atomic<int64_t> end_ns{0};
-  // What it held is given back: who waited for it may count on its memory.
-  std::atomic<bool> settled{false};
   core::Status failure;       // why it could not be done; set before it completes
   bool out_of_memory = false;  // the same without memory for a Status
 };

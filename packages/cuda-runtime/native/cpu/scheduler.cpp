@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <thread>
 
 #include "core/base/clock.h"
 #include "core/base/failure.h"
@@ -110,26 +109,13 @@ void Scheduler::notify(Operation& operation, Notice notice) {
       notice.sink = nullptr;
     }
   }
-  if (notice.sink) {
-    await_settled(operation);
-    post(notice, operation);
-  }
+  if (notice.sink) post(notice, operation);
   executor_.demand();
-}
-
-// Whoever saw the end may be ahead of the thread that completed it and is about to give its memory
-// back; the bound is for a machine that does not run that thread.
-void Scheduler::await_settled(const Operation& operation) {
-  const int64_t deadline = core::now_ns() + 1'000'000'000;
-  while (!operation.settled.load() && core::now_ns() < deadline) std::this_thread::yield();
 }
 
 bool Scheduler::wait_blocking(const Operation& operation, int64_t timeout_ms) {
   executor_.demand();
-  if (operation.is_complete()) {
-    await_settled(operation);
-    return true;
-  }
+  if (operation.is_complete()) return true;
   const int64_t wait_ms = timeout_ms < 0 ? kLongestWaitMs : std::min(timeout_ms, kLongestWaitMs);
   const int64_t deadline = core::now_ns() + wait_ms * 1'000'000;
   core::Status hang;
@@ -143,9 +129,7 @@ bool Scheduler::wait_blocking(const Operation& operation, int64_t timeout_ms) {
     if (!operation.is_complete() && hangs_ != hangs) hang = deadlock(hang_text_);
   }
   if (!hang.ok()) throw core::StatusException(std::move(hang));
-  if (!operation.is_complete()) return false;
-  await_settled(operation);
-  return true;
+  return operation.is_complete();
 }
 
 // The caller holds the mutex; false when the deadline has passed. Looks now and then, so that a
@@ -283,15 +267,9 @@ Task Scheduler::hand_out(LinkedList<Task>& tasks, bool on_executor) {
   return kept;
 }
 
-// Gives memory back first, so that whoever hears of the end finds it free. Posts before anything
-// that follows can run, so that completions arrive in the order of the stream. Releases the stream
-// last: that may end the runtime, and this scheduler with it.
+// Posts before anything that follows can run, so that completions arrive in the order of the
+// stream. Releases the stream last: that may end the runtime, and this scheduler with it.
 Task Scheduler::settle(Outcome& outcome, bool on_executor) {
-  for (Operation* done = outcome.completed.first(); done != nullptr; done = done->next) {
-    done->work = nullptr;
-    done->launch = nullptr;
-    done->settled.store(true);
-  }
   for (const Operation* done = outcome.completed.first(); done != nullptr; done = done->next) {
     for (const Notice& notice : done->notices) post(notice, *done);
   }
@@ -299,6 +277,7 @@ Task Scheduler::settle(Outcome& outcome, bool on_executor) {
   while (!outcome.completed.empty()) {
     Operation& operation = outcome.completed.take_after(nullptr);
     operation.notices.clear();
+    operation.work = nullptr;  // of a mark, which never runs
     { const core::Ref<core::Stream> last = std::move(operation.stream); }
     operation.release();
   }
@@ -322,6 +301,11 @@ Task Scheduler::run(Task task) {
 Task Scheduler::run_operation(Operation& operation) {
   KernelCall call{this, &operation, nullptr, 0, false};
   trace_work(*operation.work, call);
+  {
+    core::Ref<Work> over;
+    LockGuard lock(mutex_);  // the watchdog reads it
+    over = std::move(operation.work);
+  }
   Outcome outcome;
   {
     LockGuard lock(mutex_);
@@ -374,12 +358,14 @@ Task Scheduler::finish_plan(GraphPlan& plan) {
     again.append(node_task(outer, plan.parent_node));
     return hand_out(again, true);
   }
-  if (is_virtual()) raise(plan.launch->end_ns, plan.end_ns.load());
-  if (plan.launch->launch->traced != 0) trace_launch(*plan.launch);
+  Operation& operation = *plan.launch;
+  if (is_virtual()) raise(operation.end_ns, plan.end_ns.load());
+  if (operation.launch->traced != 0) trace_launch(operation);
+  operation.launch = nullptr;  // may end the plan
   Outcome outcome;
   {
     LockGuard lock(mutex_);
-    complete(*plan.launch, outcome);
+    complete(operation, outcome);
   }
   return settle(outcome, true);
 }

@@ -108,7 +108,6 @@ class Scheduler : public Watched {
   Task settle(Outcome& outcome, bool on_executor);
   Task& node_task(GraphPlan& plan, uint32_t node) const;
   Task hand_out(LinkedList<Task>& tasks, bool on_executor);
-  static void await_settled(const Operation& operation);
   void wake_waiters();
   bool wait_for_progress(int64_t deadline_ns);
   void list(Operation& operation);

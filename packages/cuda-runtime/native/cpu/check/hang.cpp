@@ -16,6 +16,7 @@ constexpr size_t kMostLines = 40;
 std::string name_of(const Operation& operation) {
   std::string what = "mark";
   if (operation.type == OperationType::kGraph) what = "graph";
+  if (operation.type == OperationType::kWork) what = "work that has run";
   if (operation.work) what = operation.work->label();
   return what + " (operation " + std::to_string(operation.number) + ")";
 }
