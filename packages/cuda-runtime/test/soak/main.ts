@@ -12,7 +12,7 @@ import { PlannedError } from './actions/act.js';
 import { exposeCollector } from './collector.js';
 import { soak } from './soak.js';
 import { soakOptions } from './soak-options.js';
-import { verdict } from './verdict.js';
+import { isGood as isRunGood, verdict } from './verdict.js';
 
 restartWithOneArena();
 exposeCollector();
@@ -32,16 +32,17 @@ const run = await soak(options, (sample) => {
   process.stdout.write(`${line.join(' ')}\n`);
 });
 const checks = verdict(run);
-const isGood = checks.every(({ value, most }) => value <= most);
+const isGood = isRunGood(checks);
 for (const [kind, count] of Object.entries(run.counts)) {
   process.stdout.write(`${kind.padEnd(28)} ${String(count).padStart(10)}\n`);
 }
 process.stdout.write(`operations, all${String(run.operations).padStart(24)}\n`);
 for (const { what, value, most } of checks) {
-  const mark = value <= most ? 'ok' : 'FAILED';
-  process.stdout.write(
-    `${what.padEnd(28)} ${value.toFixed(2).padStart(10)}  at most ${most}  ${mark}\n`,
-  );
+  const judged =
+    most === undefined
+      ? 'too few samples to judge'
+      : `at most ${most}  ${value <= most ? 'ok' : 'FAILED'}`;
+  process.stdout.write(`${what.padEnd(28)} ${value.toFixed(2).padStart(10)}  ${judged}\n`);
 }
 process.stdout.write(
   `${run.sessions} sessions, ${run.runtimes} runtimes, ${run.workers} workers in ${run.seconds.toFixed(0)} s: ${isGood ? 'good' : 'NOT GOOD'}\n`,

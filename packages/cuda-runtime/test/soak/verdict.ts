@@ -1,12 +1,15 @@
 import { growth, type Sample } from './samples.js';
 import type { SoakRun } from './soak.js';
 
-/** A number of the run and what it may be at most. */
+/** A number of the run and what it may be at most; absent `most`: too few samples to judge it. */
 export interface Check {
   readonly what: string;
   readonly value: number;
-  readonly most: number;
+  readonly most?: number;
 }
+
+/** RSS moves by 30 MiB from one sample to the next: a line through three of them says nothing. */
+const fewestSamples = 12;
 
 /**
  * What has to be flat, judged by a straight line through the samples after the first third, in
@@ -17,7 +20,10 @@ export function verdict(run: SoakRun): readonly Check[] {
   const left = Object.values(run.leftBehind).reduce((sum, count) => sum + count, 0);
   return [
     { what: 'objects left behind', value: left, most: 0 },
-    { what: 'RSS, MiB gained', value: growth(late, 'rssMiB'), most: 24 },
+    {
+      ...{ what: 'RSS, MiB gained', value: growth(late, 'rssMiB') },
+      ...(late.length >= fewestSamples && { most: 24 }),
+    },
     { what: 'JavaScript heap, MiB gained', value: growth(late, 'heapMiB'), most: 4 },
     { what: 'device memory, MiB gained', value: growth(late, 'deviceMiB'), most: 4 },
     { what: 'threads gained', value: growth(late, 'threads'), most: 4 },
@@ -28,4 +34,9 @@ export function verdict(run: SoakRun): readonly Check[] {
 /** The samples that count. */
 export function steady(samples: readonly Sample[]): readonly Sample[] {
   return samples.slice(Math.floor(samples.length / 3));
+}
+
+/** Whether all that can be judged is as it has to be. */
+export function isGood(checks: readonly Check[]): boolean {
+  return checks.every(({ value, most }) => most === undefined || value <= most);
 }
