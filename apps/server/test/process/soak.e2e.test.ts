@@ -24,7 +24,8 @@ describe('a small soak of a server on a mock', () => {
         ...mock({ pageTokens }),
       ],
       limits: [
-        ...mock({ pageTokens, faults }),
+        // Steps that take time, so that answers grow side by side and pages run out.
+        ...mock({ pageTokens, faults, decodeMs: 4 }),
         ...[
           '--max-num-seqs',
           '8',
