@@ -29,9 +29,18 @@ export interface GraphRunnerOptions {
   readonly drawn?: DeviceDraws;
 }
 
-/** A captured decode step for up to `rows` sequences. */
-interface Bucket {
+/** What one decode graph cost and did. */
+export interface DecodeGraphReport {
   readonly rows: number;
+  readonly launches: number;
+  /** Warm-up, capture and instantiation. */
+  readonly captureMs: number;
+  /** Device memory that these took; what all share is the first one's, the largest. */
+  readonly captureBytes: number;
+}
+
+/** A captured decode step for up to `rows` sequences. */
+interface Bucket extends DecodeGraphReport {
   readonly exec: GraphExec;
   readonly logits: Tensor;
   launches: number;
@@ -39,7 +48,7 @@ interface Bucket {
 
 /** What `describe()` tells of the decode path. */
 export interface GraphRunnerReport {
-  readonly buckets: readonly { readonly rows: number; readonly launches: number }[];
+  readonly buckets: readonly DecodeGraphReport[];
   /** Buckets that could not be captured, and why. */
   readonly dropped: readonly { readonly rows: number; readonly reason: string }[];
   /** Steps that ran without a graph. */
@@ -162,7 +171,7 @@ export class GraphRunner {
   /** Which graphs exist, how often each ran, and what ran without one. */
   describe(): GraphRunnerReport {
     return {
-      buckets: this.#buckets.map(({ rows, launches }) => ({ rows, launches })),
+      buckets: this.#buckets.map(({ exec: _, logits: __, ...report }) => report),
       dropped: this.#dropped,
       eagerSteps: this.#eagerSteps,
       fedSteps: this.#fedSteps,
@@ -183,6 +192,7 @@ export class GraphRunner {
   /** The same calls as in the warm-up, captured. */
   async #captureBucket(rows: number): Promise<Bucket> {
     const { model, stream } = this.#options;
+    const before = { ms: performance.now(), freeBytes: model.device.freeBytes };
     await this.warmUp(rows);
     let logits: Tensor | undefined;
     const graph = model.device.capture(
@@ -193,7 +203,10 @@ export class GraphRunner {
     );
     try {
       if (!logits) throw new Error('the capture recorded nothing');
-      return { rows, exec: await graph.instantiate(), logits, launches: 0 };
+      const exec = await graph.instantiate();
+      const captureMs = performance.now() - before.ms;
+      const captureBytes = Math.max(0, before.freeBytes - model.device.freeBytes);
+      return { rows, exec, logits, launches: 0, captureMs, captureBytes };
     } finally {
       graph.dispose();
     }

@@ -26,7 +26,7 @@ export type {
 } from './generation-event.js';
 export type { GenerationParameters } from './generation-parameters.js';
 export type { GrammarMatcher } from './grammar/grammar-matcher.js';
-export type { GraphRunnerReport } from './graph-runner.js';
+export type { DecodeGraphReport, GraphRunnerReport } from './graph-runner.js';
 export { MarkovModel } from './markov-model.js';
 export {
   echoPrompt,

@@ -143,7 +143,14 @@ onEachBackend((backend) => {
         const engine = await Engine.create({ model: smooth, maxSequences: 8, graphSizes });
         const { workspaceBytes, buckets } = engine.stats().graphs;
         expect(buckets.map(({ rows }) => rows)).toEqual([...graphSizes].sort((a, b) => a - b));
+        for (const { captureMs } of buckets) expect(captureMs).toBeGreaterThan(0);
         await engine.close();
+        // A GPU's driver takes memory in blocks and for each graph.
+        if (backend === 'cuda') return workspaceBytes;
+        // What all share was taken by the first that was captured, the largest.
+        const captureBytes = buckets.map((bucket) => bucket.captureBytes);
+        expect(captureBytes.at(-1)).toBeGreaterThanOrEqual(workspaceBytes / 2);
+        expect(captureBytes.slice(0, -1).every((taken) => taken === 0)).toBe(true);
         return workspaceBytes;
       };
       expect(await bytes([1, 2, 4, 8])).toBe(await bytes([8]));

@@ -1,3 +1,4 @@
+import type { DecodeGraphReport } from '@altstream/engine';
 import type { EngineInfo, WorkerStats } from '../worker/messages.js';
 import type { StepTimes } from '../worker/steps/step-log.js';
 import { iterationBuckets, latencyBuckets } from './buckets.js';
@@ -12,7 +13,7 @@ interface Report {
   readonly engine?: {
     readonly limits?: { readonly prefixCaching?: boolean };
     readonly cache?: { readonly bytes?: number };
-    readonly decode?: { readonly buckets?: readonly { readonly rows: number }[] };
+    readonly decode?: { readonly buckets?: readonly DecodeGraphReport[] };
     readonly prefillWorkspaceBytes?: number;
   };
 }
@@ -26,6 +27,7 @@ export class EngineMetrics {
   readonly #experts;
   readonly #replays;
   readonly #padding;
+  readonly #captures;
   readonly #cacheConfig;
   readonly #launched = new Map<string, number>();
   /** Bytes of the kinds that do not change. */
@@ -68,6 +70,12 @@ export class EngineMetrics {
       bucket: ['eager'],
     });
     this.#padding = own.counter('cuda_graph_pad_rows_total', 'Rows of launches without a sequence');
+    this.#captures = {
+      seconds: own.gauge('cuda_graph_capture_seconds', 'Time to capture each decode graph', [
+        'bucket',
+      ]),
+      bytes: own.gauge('cuda_graph_capture_bytes', 'Device memory that this took', ['bucket']),
+    };
     const facts = ['block_size', 'num_gpu_blocks', 'cache_dtype', 'enable_prefix_caching'];
     this.#cacheConfig = vllm.gauge('cache_config_info', 'Always 1; labels tell the cache', facts);
   }
@@ -82,7 +90,12 @@ export class EngineMetrics {
       // As Python writes it, since boards compare with that.
       enable_prefix_caching: engine.limits?.prefixCaching === false ? 'False' : 'True',
     });
-    this.#graphRows = (engine.decode?.buckets ?? []).map(({ rows }) => rows);
+    const graphs = engine.decode?.buckets ?? [];
+    this.#graphRows = graphs.map(({ rows }) => rows);
+    for (const { rows, captureMs, captureBytes } of graphs) {
+      this.#captures.seconds.set(captureMs / 1000, { bucket: String(rows) });
+      this.#captures.bytes.set(captureBytes, { bucket: String(rows) });
+    }
     this.#memory.set(model.weights?.deviceBytes ?? 0, { kind: 'weights' });
     this.#memory.set(engine.cache?.bytes ?? 0, { kind: 'kv' });
     this.#memory.set(engine.prefillWorkspaceBytes ?? 0, { kind: 'workspace' });

@@ -26,7 +26,7 @@ const stats = (promptTokens: number, generatedTokens: number) => ({
   promptTokens,
   generatedTokens,
   graphs: {
-    buckets: [{ rows: 4, launches: 9 }],
+    buckets: [{ rows: 4, launches: 9, captureMs: 250, captureBytes: 70 }],
     dropped: [],
     eagerSteps: 1,
     fedSteps: 7,
@@ -93,13 +93,18 @@ describe('metrics', () => {
         device: { asked: 'auto', taken: 'cuda', sm: '9.0' },
         runtime: { details: { runtimeVersion: 13_020 } },
         model: { weights: { deviceBytes: 600 } },
-        engine: { cache: { bytes: 200 }, prefillWorkspaceBytes: 50 },
+        engine: {
+          ...{ cache: { bytes: 200 }, prefillWorkspaceBytes: 50 },
+          decode: stats(1, 1).graphs,
+        },
       },
     });
     metrics.setEngine(stats(1, 1));
     const text = await metrics.exposition();
     const build = text.match(/^altstream_build_info\{.*/gm);
     expect(build).toEqual([expect.stringMatching(/cuda="13\.2",arch="sm_90"\} 1$/)]);
+    expect(text).toMatch(/^altstream_cuda_graph_capture_seconds\{bucket="4"\} 0\.25$/m);
+    expect(text).toMatch(/^altstream_cuda_graph_capture_bytes\{bucket="4"\} 70$/m);
     const memory = [...text.matchAll(/^altstream_gpu_memory_bytes\{kind="(\w+)"\} (\d+)$/gm)];
     expect(Object.fromEntries(memory.map(([, kind, bytes]) => [kind, Number(bytes)]))).toEqual({
       weights: 600,
