@@ -155,7 +155,7 @@ describe.skipIf(demoIsLeftOut)(`facts far back in a text${leftOutBecause}`, () =
   const needles = suite
     .filter(({ skill }) => skill === 'needle')
     .sort((a, b) => lengthOf(b) - lengthOf(a))
-    .slice(0, 5);
+    .slice(0, 3);
   /** More than the tokens of the system text and of the fact, which begins the text. */
   const tokensUpToFact = 150;
   beforeAll(requireDemoWeights);
