@@ -212,10 +212,10 @@ function fingerprintOf(folder: string, { dtype, device }: ServeFlags): string {
 
 /** The libraries for it are loaded only where it is wanted. */
 async function tracesOf(
-  { otlpTracesEndpoint }: ServeFlags,
+  { otlpTracesEndpoint, otelCaptureContent }: ServeFlags,
   logger: Logger,
 ): Promise<RequestTraces | undefined> {
   if (otlpTracesEndpoint === undefined) return undefined;
   const { otlpTraces } = await import('./traces/otlp-traces.js');
-  return otlpTraces(otlpTracesEndpoint, logger);
+  return otlpTraces(otlpTracesEndpoint, { logger, withContent: otelCaptureContent ?? false });
 }

@@ -325,9 +325,13 @@ export class Engine {
   #tell({ step, decode, prefill }: Batch, startMs: number): void {
     const { watch } = this.#options;
     if (!watch) return;
-    // One whose prompt another computed starts in a row.
-    for (const sequence of [...prefill.map((piece) => piece.sequence), ...decode]) {
-      if (!sequence.hasStarted) watch.started(sequence.id);
+    for (const { sequence, tokens } of prefill) {
+      watch.prefill(sequence.id, tokens);
+      sequence.hasStarted = true;
+    }
+    // One whose prompt another computed begins in a row.
+    for (const sequence of decode) {
+      if (!sequence.hasStarted) watch.prefill(sequence.id, 0);
       sequence.hasStarted = true;
     }
     const { running, waiting } = this.#scheduler;

@@ -24,7 +24,7 @@ describe('what an engine tells of its steps', () => {
       maxSequences: 2,
       maxBatchedTokens: 6,
       watch: {
-        started: (id) => parts.push(`start ${id}`),
+        prefill: (id, tokens) => parts.push(`piece of ${id}, ${tokens}`),
         planned: (plan) => plans.push(plan),
         computed: (kind, ms) => parts.push(`${kind} ${ms > 0}`),
       },
@@ -40,8 +40,11 @@ describe('what an engine tells of its steps', () => {
     const sum = (of: (plan: StepPlan) => number) => plans.reduce((all, plan) => all + of(plan), 0);
     expect(sum(({ prefillTokens }) => prefillTokens)).toBe(10);
     expect(sum(({ decodeRows }) => decodeRows)).toBe(2);
-    expect(parts[0]).toBe('start 1');
-    expect(parts.filter((part) => /start/.test(part))).toHaveLength(1);
+    expect(parts[0]).toBe('piece of 1, 6');
+    expect(parts.filter((part) => part.startsWith('piece'))).toEqual([
+      'piece of 1, 6',
+      'piece of 1, 4',
+    ]);
     expect(parts.filter((part) => part === 'prefill true').length).toBe(2);
     expect(parts.filter((part) => part === 'decode true').length).toBe(2);
   });

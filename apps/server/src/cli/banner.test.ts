@@ -15,10 +15,11 @@ const info = {
   },
   readyMs: 1234,
 };
+const textless = { logsContent: false, tracesContent: false };
 const server = { url: 'http://127.0.0.1:8000', modelName: 'M3' };
 
 it('the banner says how many sequences of which length run at once, and what is captured', () => {
-  const text = banner(server, info, { isOpen: true, servesUi: true, logsContent: false });
+  const text = banner(server, info, { isOpen: true, servesUi: true, ...textless });
   expect(text).toContain('  Altstream serves M3 at http://127.0.0.1:8000/v1\n');
   expect(text).toContain('  ready       1.23 s after the start of the process\n');
   expect(text).toContain('  KV cache    40960 tokens in 320 pages of 128\n');
@@ -36,18 +37,19 @@ it('the banner leaves out what is not so', () => {
   const text = banner(
     server,
     { ...info, maxModelLength: 4096, report },
-    { isOpen: false, servesUi: false, logsContent: true },
+    { isOpen: false, servesUi: false, logsContent: true, tracesContent: true },
   );
   expect(text).toContain('  ANSWERS MEAN NOTHING: DUMMY WEIGHTS\n');
   expect(text).toContain('  graphs      none');
   expect(text).toContain("-H 'authorization: Bearer KEY'");
   expect(text).toContain('  THE LOG HOLDS PROMPTS AND ANSWERS (--log-content)\n');
+  expect(text).toContain('  TRACES HOLD PROMPTS AND ANSWERS (--otel-capture-content)\n');
   expect(text).not.toContain('of length');
   expect(text).not.toContain('/ui/');
 });
 
 it('the banner of a Unix socket says how to reach it', () => {
-  const access = { isOpen: true, servesUi: true, logsContent: false };
+  const access = { isOpen: true, servesUi: true, ...textless };
   const text = banner({ ...server, url: 'unix:/run/m3.sock' }, info, access);
   expect(text).toContain('  Altstream serves M3 at unix:/run/m3.sock\n');
   expect(text).toContain('  curl --unix-socket /run/m3.sock http://localhost/v1/chat/completions ');

@@ -11,6 +11,7 @@ export interface BannerAccess {
   readonly isOpen: boolean;
   readonly servesUi: boolean;
   readonly logsContent: boolean;
+  readonly tracesContent: boolean;
 }
 
 /** Lengths whose number of sequences is told, besides the longest. */
@@ -20,7 +21,7 @@ const lengths = [4096, 32_768];
 export function banner(
   { url, modelName: model }: BannerFacts,
   info: EngineInfo & { readonly readyMs: number },
-  { isOpen, servesUi, logsContent }: BannerAccess,
+  { isOpen, servesUi, logsContent, tracesContent }: BannerAccess,
 ): string {
   const nothing = meansNothing(info.report);
   const body = JSON.stringify({
@@ -50,6 +51,7 @@ export function banner(
     `  Altstream serves ${model} at ${url}${socket === undefined ? '/v1' : ''}`,
     '',
     ...(logsContent ? ['  THE LOG HOLDS PROMPTS AND ANSWERS (--log-content)', ''] : []),
+    ...(tracesContent ? ['  TRACES HOLD PROMPTS AND ANSWERS (--otel-capture-content)', ''] : []),
     ...(nothing ? [`  ANSWERS ${nothing.toUpperCase()}`, ''] : []),
     ...rows.map(([name, text]) => `  ${name.padEnd(12)}${text}`),
     '',

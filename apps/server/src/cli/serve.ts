@@ -54,6 +54,9 @@ async function run(flags: ServeFlags, settings: readonly ShownSetting[]): Promis
   logger.info({ url: server.url }, 'listening; the model is loading');
   if (flags.logContent)
     logger.warn('--log-content: PROMPTS AND ANSWERS are written to this log, whoever sent them');
+  const tracesContent = flags.otlpTracesEndpoint !== undefined && flags.otelCaptureContent === true;
+  if (tracesContent)
+    logger.warn('--otel-capture-content: PROMPTS AND ANSWERS are sent to the collector of traces');
   if (flags.model === undefined && !flags.mockEngine)
     logger.info('no model was named: this is the demo model');
   closeGracefully({ server, engine, flags, logger, crash });
@@ -67,7 +70,8 @@ async function run(flags: ServeFlags, settings: readonly ShownSetting[]): Promis
   report(info, readyMs, logger);
   const keys = [...(flags.apiKey ?? []), ...(flags.adminApiKey ?? [])];
   const isOpen = keys.length === 0 && flags.apiKeyFile === undefined;
-  const access = { isOpen, servesUi: !flags.disableUi, logsContent: flags.logContent ?? false };
+  const logsContent = flags.logContent ?? false;
+  const access = { isOpen, servesUi: !flags.disableUi, logsContent, tracesContent };
   print(banner(server, { ...info, readyMs }, access));
 }
 

@@ -44,6 +44,7 @@ describe('the flags of serve', () => {
     [['--load-format', 'dummy'], { loadFormat: 'dummy', seed: 0 }],
     [['--root-path', '/api/m3'], { rootPath: '/api/m3', metricsAuth: 'key' }],
     [['--metrics-alias', 'sglang', '--log-content'], { metricsAlias: 'sglang', logContent: true }],
+    [['--otel-capture-content'], { otelCaptureContent: true }],
     [
       [],
       {

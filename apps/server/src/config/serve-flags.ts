@@ -84,6 +84,7 @@ export interface ServeFlags extends TlsFlags {
   readonly disableLogRequests?: boolean;
   readonly logContent?: boolean;
   readonly otlpTracesEndpoint?: string;
+  readonly otelCaptureContent?: boolean;
   readonly disableUi?: boolean;
   readonly disableDocs?: boolean;
   readonly metricsAuth: 'key' | 'open' | 'admin';

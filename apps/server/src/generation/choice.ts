@@ -32,8 +32,8 @@ export interface ChoiceStep {
   readonly prompt?: PromptEvent;
   /** What the choice counted so far, and it goes on counting; with a finish, that has it. */
   readonly counts?: ChoiceCounts;
-  /** Its prompt is about to be computed; such a step has nothing else. */
-  readonly hasStarted?: true;
+  /** So many tokens of its prompt are about to be computed; such a step has nothing else. */
+  readonly prefillTokens?: number;
   readonly finish?: ChoiceFinish;
   readonly error?: ApiError;
 }
@@ -101,7 +101,7 @@ export class Choice {
   }
 
   #take(event: WireEvent): void {
-    if (event.type === 'start') this.#step({ hasStarted: true });
+    if (event.type === 'prefill') this.#step({ prefillTokens: event.tokens });
     else if (event.type === 'prompt') this.#step({ prompt: event });
     else if (event.type === 'token') this.#onToken(event);
     else this.#onFinish(event);

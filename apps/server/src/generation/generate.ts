@@ -43,7 +43,7 @@ export async function generate(
   const onStep = (step: ChoiceStep): void => {
     if (!steps.isEnded) watch(step);
     // Nothing of it is for the client, and a stream begins with what is.
-    if (!step.hasStarted) steps.push(step);
+    if (step.prefillTokens === undefined) steps.push(step);
     if (step.finish || step.error) open -= 1;
     if (open === 0 || step.error) steps.end();
   };

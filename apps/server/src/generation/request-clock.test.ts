@@ -17,9 +17,14 @@ function clockAt() {
 it('measures the first token, the gaps and the speed after the first', () => {
   const { clock, wait, after } = clockAt();
   wait(20);
-  clock.started();
-  clock.started();
-  expect(after(30)).toEqual({ ttftMs: 50 });
+  clock.prefill(8);
+  wait(4);
+  clock.prefill(5);
+  expect(clock.pieces).toEqual([
+    { ms: 20, tokens: 8 },
+    { ms: 24, tokens: 5 },
+  ]);
+  expect(after(26)).toEqual({ ttftMs: 50 });
   expect(after(10)).toEqual({ gapMs: 10 });
   expect(after(30)).toEqual({ gapMs: 30 });
   expect(clock.timing()).toEqual({
@@ -49,4 +54,12 @@ it('has no speed without two tokens, nor when they came at once', () => {
   expect(clock.timing()).toMatchObject({ ttftMs: 5, tokensPerSecond: null });
   after(0);
   expect(clock.timing()).toMatchObject({ decodeMs: 0, tokensPerSecond: null });
+});
+
+it('keeps a thousand pieces of a prompt, and none of a prompt that another computed', () => {
+  const { clock } = clockAt();
+  clock.prefill(0);
+  expect([clock.pieces, clock.timing().queueMs]).toEqual([[], 0]);
+  for (let piece = 0; piece < 2000; piece += 1) clock.prefill(128);
+  expect(clock.pieces).toHaveLength(1024);
 });

@@ -16,11 +16,22 @@ export interface RequestTiming {
   readonly totalMs: number;
 }
 
+/** A piece of a prompt that was about to be computed. */
+export interface PromptPiece {
+  /** Milliseconds since acceptance. */
+  readonly ms: number;
+  readonly tokens: number;
+}
+
+/** Of a prompt in very many pieces the first ones tell enough. */
+const mostPieces = 1024;
+
 /** Notes when the tokens of a request come. */
 export class RequestClock {
   readonly #now: () => number;
   readonly #startedMs: number;
   readonly #lastOf = new Map<number, number>();
+  readonly #pieces: PromptPiece[] = [];
   #computedMs: number | undefined;
   #firstMs: number | undefined;
   #lastMs = 0;
@@ -33,9 +44,17 @@ export class RequestClock {
     this.#startedMs = now();
   }
 
-  /** A prompt is begun; the first time counts. */
-  started(): void {
-    this.#computedMs ??= this.#now();
+  /** A piece of a prompt is about to be computed; the first one begins the request. */
+  prefill(tokens: number): void {
+    const now = this.#now();
+    this.#computedMs ??= now;
+    if (tokens === 0 || this.#pieces.length === mostPieces) return;
+    this.#pieces.push({ ms: now - this.#startedMs, tokens });
+  }
+
+  /** The first 1024 pieces of its prompts, in order. */
+  get pieces(): readonly PromptPiece[] {
+    return this.#pieces;
   }
 
   /**

@@ -3,7 +3,7 @@ import { ApiError, clientClosedRequest } from '../errors/index.js';
 import { type ChoiceRequest, generate } from '../generation/generate.js';
 import type { RequestLook, Stoppable } from '../generation/live-requests.js';
 import type { ChoiceSteps } from '../generation/step-stream.js';
-import { ContentLog } from '../log/content-log.js';
+import { ContentRecorder, type RequestContent } from '../log/request-content.js';
 import type { RequestSummary, RequestWatch } from '../metrics/request-metrics.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import { timingFields } from '../openai/timings.js';
@@ -36,7 +36,7 @@ export class Ticket implements Stoppable {
   readonly #stopped = new AbortController();
   #answer: ApiError | undefined;
   /** Only with `--log-content`. */
-  #content: ContentLog | undefined;
+  #content: ContentRecorder | undefined;
   readonly #startedMs = performance.now();
   /** Told with the request's end. */
   #asked: RequestFacts['asked'] = {};
@@ -99,8 +99,9 @@ export class Ticket implements Stoppable {
       const summary = this.#watch.end();
       budget.charge(this.#tenant, summary.promptTokens + summary.generatedTokens);
       if (settings.logRequests) logger.info({ request: this.id, ...summary }, 'request');
-      if (this.#content) this.#logContent(this.#content);
-      this.#trace(summary);
+      const content = this.#content?.content((ids) => this.context.tokenizer.decode(ids));
+      if (settings.logContent) logger.info({ request: this.id, ...content }, 'content');
+      this.#trace(summary, content);
     }
   }
 
@@ -131,7 +132,9 @@ export class Ticket implements Stoppable {
       promptTokens: firsts.map(({ prompt }) => prompt.length),
       maxTokens: choices[0]?.parameters.maxTokens,
     });
-    const content = this.context.settings.logContent ? new ContentLog(choices) : undefined;
+    const { settings, traces } = this.context;
+    const isKept = settings.logContent || traces?.withContent;
+    const content = isKept ? new ContentRecorder(choices) : undefined;
     this.#content = content;
     const steps = await generate(choices, this.context, {
       signal: this.signal,
@@ -146,7 +149,7 @@ export class Ticket implements Stoppable {
     };
   }
 
-  #trace(summary: RequestSummary): void {
+  #trace(summary: RequestSummary, content: RequestContent | undefined): void {
     const { traces, settings } = this.context;
     if (!traces) return;
     const { traceparent, tracestate } = this.#headers;
@@ -156,17 +159,13 @@ export class Ticket implements Stoppable {
       startedMs: performance.timeOrigin + this.#startedMs,
       preparedMs: this.#preparedMs,
       timing: this.#watch.timing(),
+      pieces: this.#watch.pieces(),
+      content: traces.withContent ? content : undefined,
       summary,
       asked: this.#asked,
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,
       tracestate: typeof tracestate === 'string' ? tracestate : undefined,
     });
-  }
-
-  #logContent(content: ContentLog): void {
-    const { logger, tokenizer } = this.context;
-    const fields = content.fields((ids) => tokenizer.decode(ids));
-    logger.info({ request: this.id, ...fields }, 'content');
   }
 
   async #watched(reading: Promise<void>): Promise<void> {

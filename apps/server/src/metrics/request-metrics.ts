@@ -1,6 +1,6 @@
 import type { ChoiceFinish, ChoiceStep } from '../generation/choice.js';
 import type { RequestProgress } from '../generation/live-requests.js';
-import { RequestClock, type RequestTiming } from '../generation/request-clock.js';
+import { type PromptPiece, RequestClock, type RequestTiming } from '../generation/request-clock.js';
 import { choiceBuckets, latencyBuckets, tokenBuckets } from './buckets.js';
 import type { Distribution, MetricMaker } from './metric-maker.js';
 import type { SglangMetrics } from './sglang-metrics.js';
@@ -42,6 +42,8 @@ export interface RequestWatch {
   fail(code: string): void;
   /** What was measured so far. */
   timing(): RequestTiming;
+  /** The pieces in which its prompts were computed. */
+  pieces(): readonly PromptPiece[];
   /** How far it is. */
   progress(): RequestProgress;
   end(): RequestSummary;
@@ -197,7 +199,7 @@ export class RequestMetrics {
       },
       step: (step, isFirstOfPrompt) => {
         const { index, tokens, finish } = step;
-        if (step.hasStarted) clock.started();
+        if (step.prefillTokens !== undefined) clock.prefill(step.prefillTokens);
         this.rate.add(tokens.length);
         cameTokens += tokens.length;
         if (tokens.length > 0) {
@@ -221,6 +223,7 @@ export class RequestMetrics {
         code = given;
       },
       timing: () => clock.timing(),
+      pieces: () => clock.pieces,
       progress: () => progressOf(clock.timing(), wish, cameTokens),
       end: () => {
         if (!wish) this.#prepare(-1);

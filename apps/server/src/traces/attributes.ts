@@ -2,7 +2,8 @@ import type { Attributes } from '@opentelemetry/api';
 import type { RequestFacts } from './request-facts.js';
 
 /** vLLM's names, with those of the semantic conventions beside them; what is not known is left out. */
-export function attributesOf({ id, model, asked, summary, timing }: RequestFacts): Attributes {
+export function attributesOf(facts: RequestFacts): Attributes {
+  const { id, model, asked, summary, timing, content } = facts;
   const { promptTokens, generatedTokens, outcome, code } = summary;
   const { queueMs, ttftMs, prefillMs, decodeMs, totalMs } = timing;
   return {
@@ -25,6 +26,10 @@ export function attributesOf({ id, model, asked, summary, timing }: RequestFacts
     ...seconds('gen_ai.latency.time_in_model_prefill', prefillMs),
     ...seconds('gen_ai.latency.time_in_model_decode', decodeMs),
     ...seconds('gen_ai.latency.e2e', totalMs),
+    ...(content && {
+      'gen_ai.prompt': [...content.prompts],
+      'gen_ai.completion': content.answers.map((answer) => JSON.stringify(answer)),
+    }),
   };
 }
 

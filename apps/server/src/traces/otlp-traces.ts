@@ -22,7 +22,10 @@ const warnEveryMs = 60_000;
  *
  * @param endpoint of a collector; without a path `/v1/traces` is meant
  */
-export function otlpTraces(endpoint: string, logger: Logger): RequestTraces {
+export function otlpTraces(
+  endpoint: string,
+  { logger, withContent }: { readonly logger: Logger; readonly withContent: boolean },
+): RequestTraces {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = '/v1/traces';
   const exporter = new OTLPTraceExporter({ url: url.href });
@@ -36,6 +39,7 @@ export function otlpTraces(endpoint: string, logger: Logger): RequestTraces {
   // Not registered: whoever embeds the server has a provider of his own, or wants none.
   const tracer = provider.getTracer('altstream', serverVersion);
   return {
+    withContent,
     add: (facts) => addSpans(tracer, facts),
     close: async (mostMs) => {
       const late = new Promise<void>((resolve) => {
@@ -54,8 +58,10 @@ function addSpans(tracer: ReturnType<NodeTracerProvider['getTracer']>, facts: Re
   const span = tracer.startSpan('llm_request', options, parent);
   if (summary.code !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
   const inside = trace.setSpan(parent, span);
-  for (const { name, start, end } of partsOf(facts)) {
-    tracer.startSpan(name, { startTime: start }, inside).end(end);
+  for (const { name, start, end, pieces } of partsOf(facts)) {
+    const part = tracer.startSpan(name, { startTime: start }, inside);
+    for (const { at, tokens } of pieces) part.addEvent('prefill_chunk', { tokens }, at);
+    part.end(end);
   }
   span.end(startedMs + timing.totalMs);
 }

@@ -5,8 +5,13 @@ import type { RequestFacts } from './request-facts.js';
 import { partsOf } from './span-times.js';
 
 const none = { prefillMs: null, tokensPerSecond: null, meanItlMs: null };
-const facts = (timing: object, preparedMs?: number): RequestFacts =>
-  ({ startedMs: 1000, preparedMs, timing: { ...none, ...timing } }) as unknown as RequestFacts;
+const facts = (timing: object, preparedMs?: number, pieces: object[] = []): RequestFacts =>
+  ({
+    startedMs: 1000,
+    preparedMs,
+    timing: { ...none, ...timing },
+    pieces,
+  }) as unknown as RequestFacts;
 
 describe('the parts of a request', () => {
   it.each([
@@ -38,6 +43,26 @@ describe('the parts of a request', () => {
   ])('%s', (_, given, expected) => {
     const texts = partsOf(given).map(({ name, start, end }) => `${name} ${start} ${end}`);
     expect(texts).toEqual(expected);
+  });
+
+  it('have the pieces of prompts that were computed in them', () => {
+    const pieces = [
+      { ms: 5, tokens: 128 },
+      { ms: 7, tokens: 64 },
+      { ms: 21, tokens: 200 },
+    ];
+    const times = { queueMs: 5, ttftMs: 9, decodeMs: 20, totalMs: 30 };
+    const parts = partsOf(facts(times, 2, pieces)).filter((part) => part.pieces.length > 0);
+    expect(parts.map(({ name, pieces }) => [name, pieces])).toEqual([
+      [
+        'prefill',
+        [
+          { at: 1005, tokens: 128 },
+          { at: 1007, tokens: 64 },
+        ],
+      ],
+      ['decode', [{ at: 1021, tokens: 200 }]],
+    ]);
   });
 });
 

@@ -6,10 +6,13 @@ export interface Part {
   /** Milliseconds since 1970. */
   readonly start: number;
   readonly end: number;
+  /** Pieces of prompts that were computed in it; behind the first token they are of a sequence that lost its pages. */
+  readonly pieces: readonly { readonly at: number; readonly tokens: number }[];
 }
 
 /** The parts that a request came to, one behind the other; the last one ends with it if it was cut off. */
-export function partsOf({ startedMs, preparedMs, timing }: RequestFacts): readonly Part[] {
+export function partsOf(facts: RequestFacts): readonly Part[] {
+  const { startedMs, preparedMs, timing, pieces } = facts;
   const { queueMs, ttftMs, decodeMs, totalMs } = timing;
   const decodeEnd = ttftMs !== null && decodeMs !== null ? ttftMs + decodeMs : null;
   const ends = [
@@ -27,7 +30,11 @@ export function partsOf({ startedMs, preparedMs, timing }: RequestFacts): readon
     // One token has no time of its own between the first and the last.
     if (isLast && name === 'decode' && ttftMs !== null) break;
     const until = Math.max(from, end ?? totalMs);
-    parts.push({ name, start: startedMs + from, end: startedMs + until });
+    const own = pieces.filter(({ ms }) => ms >= from && (isLast || ms < until));
+    parts.push({
+      ...{ name, start: startedMs + from, end: startedMs + until },
+      pieces: own.map(({ ms, tokens }) => ({ at: startedMs + ms, tokens })),
+    });
     if (isLast) break;
     from = until;
   }

@@ -264,7 +264,7 @@ export class EngineClient implements EngineLink {
   #deliver(id: number, event: WireEvent): void {
     const listener = this.#listeners.get(id);
     if (!listener) this.#reports.onLate();
-    if (event.type !== 'start') this.activity.progress();
+    if (event.type !== 'prefill') this.activity.progress();
     if (event.type === 'finish' && this.#listeners.delete(id)) this.activity.end();
     listener?.(event);
   }

@@ -35,9 +35,9 @@ const submissions = new Map<number, Submission>();
 const lookAtThread = watchThread();
 /** Ids of requests by those of their submissions. */
 const requests = new Map<number, number>();
-const log = new StepLog(new FlightRecorder(options.recorder), (submission) => {
+const log = new StepLog(new FlightRecorder(options.recorder), (submission, tokens) => {
   const id = requests.get(submission);
-  if (id !== undefined) batch.add(id, { type: 'start' });
+  if (id !== undefined) batch.add(id, { type: 'prefill', tokens });
 });
 const grammars = new RemoteMatchers();
 

@@ -95,11 +95,12 @@ export interface WireError {
 export type WireFinish = Omit<FinishEvent, 'error'> & { readonly error?: WireError };
 
 /** An event of a request, on its way to the main thread. */
-export type WireEvent = TokenEvent | PromptEvent | WireFinish | StartEvent;
+export type WireEvent = TokenEvent | PromptEvent | WireFinish | PrefillEvent;
 
-/** The first tokens of the prompt are about to be computed. */
-export interface StartEvent {
-  readonly type: 'start';
+/** A piece of the prompt is about to be computed; the first one says that the request has begun. */
+export interface PrefillEvent {
+  readonly type: 'prefill';
+  readonly tokens: number;
 }
 
 /** What the device holds and how its experts are used; undefined where there is nothing to tell. */

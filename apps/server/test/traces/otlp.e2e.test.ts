@@ -56,8 +56,11 @@ describe('--otlp-traces-endpoint', () => {
     return answer.status;
   }
   /** Spans of the requests that `send` makes, once all are there. */
-  async function spansOf(send: () => Promise<unknown>): Promise<readonly WireSpan[]> {
-    const traces = otlpTraces(endpoint(), server.context.logger);
+  async function spansOf(
+    send: () => Promise<unknown>,
+    withContent = false,
+  ): Promise<readonly WireSpan[]> {
+    const traces = otlpTraces(endpoint(), { logger: server.context.logger, withContent });
     Object.assign(server.context, { traces });
     await send();
     await traces.close(10_000);
@@ -112,6 +115,14 @@ describe('--otlp-traces-endpoint', () => {
     for (const root of roots) expect([undefined, '']).toContain(root.parentSpanId);
   });
 
+  it('has texts only where they are asked for', async () => {
+    const [root] = (await spansOf(() => ask({}), true)).filter(({ parentSpanId }) => !parentSpanId);
+    const sent = JSON.stringify(root?.attributes);
+    expect(sent).toContain('gen_ai.prompt');
+    expect(sent).toContain('canary');
+    expect(sent).toContain('gen_ai.completion');
+  });
+
   it('says what went wrong', async () => {
     const failure = { name: 'E', code: 'ENGINE_STEP', message: 'planted', facts: {} };
     server.engine.scripts = [{ text: 'a', error: failure }];
@@ -121,7 +132,9 @@ describe('--otlp-traces-endpoint', () => {
   });
 
   it('a collector that is away costs its spans, a line in the log, and nothing else', async () => {
-    const traces = otlpTraces('http://127.0.0.1:9', server.context.logger);
+    const traces = otlpTraces('http://127.0.0.1:9', {
+      ...{ logger: server.context.logger, withContent: false },
+    });
     Object.assign(server.context, { traces });
     expect(await ask({})).toBe(200);
     await traces.close(30_000);

@@ -19,8 +19,13 @@ export interface StepPlan {
 
 /** Told of every step, synchronously, so it must be quick. */
 export interface StepWatch {
-  /** The first tokens of a request's prompt are about to be computed; `id` is that of its submission. */
-  started(id: number): void;
+  /**
+   * A piece of a request's prompt is about to be computed: its first call says that the request has begun.
+   *
+   * @param id of its submission
+   * @param tokens of the piece; 0 where a request begins whose prompt another one computed
+   */
+  prefill(id: number, tokens: number): void;
   /** Before anything of the step is computed. */
   planned(plan: StepPlan): void;
   /** A part of a step was computed, or failed, after so long. */

@@ -62,13 +62,18 @@ onEachBackend((backend) => {
     });
 
     it('each start once, for whoever looks on', async () => {
-      const started: number[] = [];
+      const pieces: [number, number][] = [];
       const none = () => undefined;
-      const watch = { started: (id: number) => started.push(id), planned: none, computed: none };
+      const prefill = (id: number, tokens: number) => pieces.push([id, tokens]);
+      const watch = { prefill, planned: none, computed: none };
       await serve({ watch }, async (engine) => {
         await Promise.all([1, 2, 3].map((seed) => sample(engine, seed)));
       });
-      expect(started).toEqual([1, 2, 3]);
+      expect(pieces).toEqual([
+        [1, prompt.length],
+        [2, 0],
+        [3, 0],
+      ]);
     });
 
     it('need no copy when they are over with their first token', async () => {

@@ -22,6 +22,7 @@ export function addLogFlags(command: Command): void {
         httpUrl,
       ),
     )
+    .addOption(flag('--otel-capture-content', 'PROMPTS AND ANSWERS are in the spans, too'))
     .addOption(flag('--disable-log-stats', 'no line every ten seconds while there is work'))
     .addOption(
       flag('--enable-per-request-metrics', 'answers carry the times and speeds of their request'),

@@ -9,15 +9,15 @@ export interface StepTimes {
 
 /** Notes every step in the recorder, and gathers its times until they are sent with the step's events. */
 export class StepLog implements StepWatch {
-  readonly started: StepWatch['started'];
+  readonly prefill: StepWatch['prefill'];
   readonly #recorder: FlightRecorder;
   #planned: StepTimes['planned'][number][] = [];
   #computed: StepTimes['computed'][number][] = [];
 
-  /** @param started told when a prompt's first tokens are about to be computed */
-  constructor(recorder: FlightRecorder, started: StepWatch['started']) {
+  /** @param prefill told when a piece of a prompt is about to be computed */
+  constructor(recorder: FlightRecorder, prefill: StepWatch['prefill']) {
     this.#recorder = recorder;
-    this.started = started;
+    this.prefill = prefill;
   }
 
   planned(plan: StepPlan): void {

@@ -10,8 +10,16 @@ interface Answer {
   readonly calls: { name: string; arguments: string }[];
 }
 
-/** What a request asked and got, as `--log-content` writes it; nothing else keeps texts. */
-export class ContentLog {
+/** What a request asked and got, each text cut at 65,536 characters. */
+export interface RequestContent {
+  /** As the model got them, special tokens as their text. */
+  readonly prompts: readonly string[];
+  /** One of each choice. */
+  readonly answers: readonly Readonly<Answer>[];
+}
+
+/** Keeps the texts of a request for `--log-content` and `--otel-capture-content`; nothing else does. */
+export class ContentRecorder {
   readonly #prompts: readonly (readonly number[])[];
   readonly #answers: Answer[];
 
@@ -35,8 +43,8 @@ export class ContentLog {
     }
   }
 
-  /** Fields of the line; prompts as the model got them, special tokens as their text. */
-  fields(decode: (ids: readonly number[]) => string): Record<string, unknown> {
+  /** What came so far. */
+  content(decode: (ids: readonly number[]) => string): RequestContent {
     // A token is one character at least, but for parts of one.
     const prompts = this.#prompts.map((ids) => joined('', decode(ids.slice(0, mostCharacters))));
     return { prompts, answers: this.#answers };
