@@ -298,14 +298,19 @@ Task Scheduler::run(Task task) {
   return run_operation(*task.operation);
 }
 
+// Taken under the mutex, since a watchdog may look at it; released without.
+void Scheduler::give_back(Operation& operation) {
+  core::Ref<Work> work;
+  std::unique_ptr<GraphLaunch> launch;
+  LockGuard lock(mutex_);
+  work = std::move(operation.work);
+  launch = std::move(operation.launch);
+}
+
 Task Scheduler::run_operation(Operation& operation) {
   KernelCall call{this, &operation, nullptr, 0, false};
   trace_work(*operation.work, call);
-  {
-    core::Ref<Work> over;
-    LockGuard lock(mutex_);  // the watchdog reads it
-    over = std::move(operation.work);
-  }
+  give_back(operation);
   Outcome outcome;
   {
     LockGuard lock(mutex_);
@@ -361,7 +366,7 @@ Task Scheduler::finish_plan(GraphPlan& plan) {
   Operation& operation = *plan.launch;
   if (is_virtual()) raise(operation.end_ns, plan.end_ns.load());
   if (operation.launch->traced != 0) trace_launch(operation);
-  operation.launch = nullptr;  // may end the plan
+  give_back(operation);  // may end the plan
   Outcome outcome;
   {
     LockGuard lock(mutex_);

@@ -99,6 +99,7 @@ class Scheduler : public Watched {
   void trace_work(const core::Work& work, KernelCall& call);
   void trace_launch(const Operation& operation);
 
+  void give_back(Operation& operation);
   void release_start(Operation& operation, Outcome& outcome);
   void complete(Operation& operation, Outcome& outcome);
   void complete_one(Operation& operation, Outcome& outcome);
