@@ -134,7 +134,7 @@ export class Ticket implements Stoppable {
     });
     const { settings, traces } = this.context;
     const isKept = settings.logContent || traces?.withContent;
-    const content = isKept ? new ContentRecorder(choices) : undefined;
+    const content = isKept ? new ContentRecorder(choices.map(({ prompt }) => prompt)) : undefined;
     this.#content = content;
     const steps = await generate(choices, this.context, {
       signal: this.signal,

@@ -1,5 +1,4 @@
 import type { ChoiceStep } from '../generation/choice.js';
-import type { ChoiceRequest } from '../generation/generate.js';
 
 /** Longest that is kept of a text. */
 const mostCharacters = 2 ** 16;
@@ -23,9 +22,10 @@ export class ContentRecorder {
   readonly #prompts: readonly (readonly number[])[];
   readonly #answers: Answer[];
 
-  constructor(choices: readonly ChoiceRequest[]) {
-    this.#prompts = [...new Set(choices.map(({ prompt }) => prompt))];
-    this.#answers = choices.map(() => ({ reasoning: '', content: '', calls: [] }));
+  /** @param prompts of each choice; one that several have is told once */
+  constructor(prompts: readonly (readonly number[])[]) {
+    this.#prompts = [...new Set(prompts)];
+    this.#answers = prompts.map(() => ({ reasoning: '', content: '', calls: [] }));
   }
 
   /** Takes what a step said. */
