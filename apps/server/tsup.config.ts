@@ -7,7 +7,7 @@ export default defineConfig([
       'src/index.ts',
       'src/main.ts',
       'src/worker/engine-worker.ts',
-      'src/worker/text-worker.ts',
+      'src/worker/text/text-worker.ts',
       'src/worker/grammar/grammar-worker.ts',
     ],
     format: ['esm'],

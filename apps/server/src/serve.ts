@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { loadTokenizer } from '@altstream/minimax-m3-chat';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -27,7 +28,7 @@ import { EngineClient } from './worker/engine-client.js';
 import type { LoadProgress } from './worker/engine-link.js';
 import { GrammarClient } from './worker/grammar/grammar-client.js';
 import type { EngineInfo } from './worker/messages.js';
-import { TextClient } from './worker/text-client.js';
+import { TextPool, type TextPoolEvents } from './worker/text/text-pool.js';
 
 /** A server that listens; it may still be loading. */
 export interface RunningServer {
@@ -82,7 +83,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     watchdogSeconds: flags.watchdogTimeout,
   };
   const traces = await tracesOf(flags, logger);
-  const metrics = new ServerMetrics(firstName, { alias: flags.metricsAlias });
+  const textWorkers = flags.tokenizerWorkerNum ?? (availableParallelism() < 4 ? 1 : 2);
+  const metrics = new ServerMetrics(firstName, { alias: flags.metricsAlias, textWorkers });
   const engine = new EngineClient(engineOptions, {
     onProgress: (progress) => {
       metrics.start.enter(progress.phase);
@@ -101,8 +103,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       (port, lost) => engine.connectGrammars(port, lost),
       (seconds) => metrics.preparation.grammar(seconds),
     ),
-    text: new TextClient({ model: place.tokenizer, template: flags.chatTemplate }, (seconds) =>
-      metrics.preparation.prompt(seconds),
+    text: new TextPool(
+      { model: place.tokenizer, template: flags.chatTemplate, workers: textWorkers },
+      textEvents(metrics, logger),
     ),
     tokenizer,
     markerIds: tokenizer.markerIds(),
@@ -128,6 +131,20 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     throw error;
   }
   return running(app, { context, engine, flags });
+}
+
+function textEvents({ preparation, text }: ServerMetrics, logger: Logger): TextPoolEvents {
+  return {
+    onDone: (worker, seconds) => {
+      preparation.prompt(seconds);
+      text.done(worker, seconds);
+    },
+    onLost: (worker, cause) => {
+      logger.warn({ worker, cause }, 'a text worker is replaced, and its prompt is refused');
+      text.lose(worker, cause);
+    },
+    onLoad: (load) => text.setLoad(load),
+  };
 }
 
 interface Parts {

@@ -12,7 +12,7 @@ import type { RequestTraces } from './traces/request-facts.js';
 import type { EngineLink } from './worker/engine-link.js';
 import type { GrammarLink } from './worker/grammar/grammar-client.js';
 import type { EngineInfo } from './worker/messages.js';
-import type { TextLink } from './worker/text-client.js';
+import type { TextLink } from './worker/text/text-pool.js';
 
 /** Settings that routes read. */
 export interface HttpSettings {

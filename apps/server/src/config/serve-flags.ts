@@ -4,7 +4,7 @@ import type { TlsFlags } from '../http/tls/tls-files.js';
 import { addFixedFlags } from './fixed-flags.js';
 import { addFlagAliases } from './flag-aliases.js';
 import { addAnswerFlags } from './flags/answer-flags.js';
-import { flag, natural, positive } from './flags/flag.js';
+import { flag, natural, positive, upTo } from './flags/flag.js';
 import { addHttpFlags } from './flags/http-flags.js';
 import { addLimitFlags } from './flags/limit-flags.js';
 import { addLogFlags } from './flags/log-flags.js';
@@ -21,6 +21,7 @@ export interface ServeFlags extends TlsFlags {
   readonly seed: number;
   readonly simulateTpRank?: { readonly rank: number; readonly size: number };
   readonly tokenizer?: string;
+  readonly tokenizerWorkerNum?: number;
   readonly gpuMemoryUtilization?: number;
   readonly servedModelName?: readonly string[];
   readonly host: string;
@@ -140,6 +141,12 @@ function addModelFlags(command: Command): void {
       ),
     )
     .addOption(flag('--tokenizer <dir>', 'folder of tokenizer.json, if not the model’s'))
+    .addOption(
+      flag(
+        '--tokenizer-worker-num <n>',
+        'threads that make tokens of prompts, at most 32 (default: 1; 2 from 4 processors on)',
+      ).argParser(upTo(32)),
+    )
     .addOption(
       flag('--served-model-name <names...>', 'names that requests may use (default: folder name)'),
     )

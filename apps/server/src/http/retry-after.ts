@@ -6,7 +6,7 @@ const longestSeconds = 60;
 const jitter = 0.2;
 /** When nothing was computed lately, so nothing is known. */
 const unknownSeconds = 2;
-const depends = new Set(['overloaded', 'queue_timeout']);
+const depends = new Set(['overloaded', 'queue_timeout', 'tokenization_timeout']);
 
 /**
  * When to come back: what waits, divided by how fast it went lately.

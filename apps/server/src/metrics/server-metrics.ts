@@ -9,14 +9,24 @@ import { PreparationMetrics } from './preparation-metrics.js';
 import { RequestMetrics, type RequestWatch } from './request-metrics.js';
 import { SglangMetrics } from './sglang-metrics.js';
 import { StartMetrics } from './start-metrics.js';
+import { TextMetrics } from './text-metrics.js';
 import { ThreadMetrics } from './thread-metrics.js';
 import type { TokenRate } from './token-rate.js';
+
+/** What the metrics depend on. */
+export interface MetricsOptions {
+  /** A server whose names are there, too. */
+  readonly alias?: 'sglang' | undefined;
+  /** Most text workers. */
+  readonly textWorkers?: number;
+}
 
 /** Prometheus metrics under vLLM's names, so that existing boards work, and a few of our own. */
 export class ServerMetrics {
   readonly requests: RequestMetrics;
   readonly preparation: PreparationMetrics;
   readonly start: StartMetrics;
+  readonly text: TextMetrics;
   readonly threads: ThreadMetrics;
   readonly #registry = new Registry();
   readonly #engine: EngineMetrics;
@@ -28,11 +38,8 @@ export class ServerMetrics {
   readonly #lateEvents;
   readonly #http;
 
-  /**
-   * @param modelName first of the served names, as configured
-   * @param alias a server whose names are there, too
-   */
-  constructor(modelName: string, { alias }: { readonly alias?: 'sglang' | undefined } = {}) {
+  /** @param modelName first of the served names, as configured */
+  constructor(modelName: string, { alias, textWorkers = 1 }: MetricsOptions = {}) {
     collectDefaultMetrics({ register: this.#registry });
     const vllm = new MetricMaker(this.#registry, 'vllm:', { model_name: modelName, engine: '0' });
     const own = new MetricMaker(this.#registry, 'altstream_');
@@ -41,6 +48,7 @@ export class ServerMetrics {
     this.requests = new RequestMetrics(vllm, own, this.#sglang);
     this.preparation = new PreparationMetrics(own);
     this.start = new StartMetrics(own);
+    this.text = new TextMetrics(own, textWorkers);
     this.threads = new ThreadMetrics(own);
     this.#engine = new EngineMetrics(vllm, own);
     const adapters = ['max_lora', 'waiting_lora_adapters', 'running_lora_adapters'];

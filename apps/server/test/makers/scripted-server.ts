@@ -28,8 +28,8 @@ import type {
   WireParameters,
   WorkerStats,
 } from '../../src/worker/messages.js';
-import type { TextLink } from '../../src/worker/text-client.js';
-import type { TextJob, TextResult } from '../../src/worker/text-messages.js';
+import type { TextJob, TextResult } from '../../src/worker/text/text-messages.js';
+import type { TextLink } from '../../src/worker/text/text-pool.js';
 
 /** What the scripted engine answers to a request. */
 export interface Script {
@@ -199,9 +199,10 @@ export class ScriptedGrammars implements GrammarLink {
   async close(): Promise<void> {}
 }
 
-/** Renders at once, on this thread; a test may slow it down. */
+/** Renders at once, on this thread; a test may slow it down, or let it fail. */
 export class DirectText implements TextLink {
   delayMs = 0;
+  failure: Error | undefined;
   jobs = 0;
   #template = new ChatTemplate(defaultChatTemplate, tokenizer.addedTexts);
 
@@ -213,6 +214,7 @@ export class DirectText implements TextLink {
   async run(job: TextJob): Promise<TextResult> {
     this.jobs += 1;
     await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+    if (this.failure) throw this.failure;
     if (job.kind === 'text') return { ids: tokenizer.encode(job.text), text: job.text };
     const rendered = this.#template.render(job.input);
     const ids = job.kind === 'render' ? [] : tokenizer.encodePrompt(rendered);

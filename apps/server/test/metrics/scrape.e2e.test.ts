@@ -215,6 +215,8 @@ describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, (
       ...['output_backlog_steps', 'event_loop_lag_seconds', 'gc_pause_seconds_total'],
       ...['gpu_memory_bytes', 'startup_seconds', 'engine_heartbeat_age_seconds'],
       ...['template_seconds', 'tokenize_seconds', 'grammar_compile_seconds'],
+      ...['text_worker_jobs_total', 'text_worker_seconds_total', 'text_worker_lost_total'],
+      ...['text_jobs_waiting', 'text_jobs_running'],
       ...['grammar_cache_hits_total', 'grammar_cache_misses_total'],
       ...['connections_refused_total', 'output_faults_total', 'server_ignored_fields_total'],
       ...['late_events_total', 'expert_tokens_max_over_mean', 'build_info'],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tookTooLong } from '../../src/worker/text/text-errors.js';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 
 const messages = [{ role: 'user', content: 'Hé [e~[' }];
@@ -92,4 +93,29 @@ describe('prompts without the model', () => {
     ).toBe(400);
     expect(server.text.jobs).toBe(seen);
   });
+
+  it.each([
+    ['/tokenize', { prompt: 'long' }],
+    ['/v1/completions', { model: 'm3', prompt: 'long', max_tokens: 1 }],
+    ['/v1/chat/completions', { model: 'm3', messages, stream: true }],
+  ])(
+    '%s is a 503 with a time to come back when tokenizing runs over its limit',
+    async (path, body) => {
+      server.text.failure = tookTooLong('it takes more than 60 s');
+      try {
+        const headers = { 'content-type': 'application/json' };
+        const request = { method: 'POST', headers, body: JSON.stringify(body) };
+        const answer = await fetch(server.url + path, request);
+        expect(answer.status).toBe(503);
+        expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+        expect(Number(answer.headers.get('retry-after-ms'))).toBeGreaterThanOrEqual(800);
+        expect(answer.headers.get('x-should-retry')).toBeNull();
+        const message = expect.stringMatching(/more than 60 s; try again later/);
+        const error = { code: 'tokenization_timeout', type: 'service_unavailable_error', message };
+        expect(await answer.json()).toMatchObject({ error });
+      } finally {
+        server.text.failure = undefined;
+      }
+    },
+  );
 });

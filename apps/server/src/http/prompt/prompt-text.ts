@@ -1,6 +1,6 @@
 import type { RenderInput } from '@altstream/minimax-m3-chat';
 import { byteRoomOf, checkBytes } from '../../generation/prompt-bytes.js';
-import type { TextResult } from '../../worker/text-messages.js';
+import type { TextResult } from '../../worker/text/text-messages.js';
 import type { Ticket } from '../admission.js';
 
 /** Who wants a prompt, and until when. */

@@ -1,5 +1,5 @@
 import type { RenderInput } from '@altstream/minimax-m3-chat';
-import type { WireError } from './messages.js';
+import type { WireError } from '../messages.js';
 
 /** What the text worker turns into token ids; a `render` ends with the text. */
 export type TextJob = (
@@ -33,10 +33,13 @@ export interface TextSeconds {
   readonly tokenize?: number;
 }
 
+/** What a worker does with a job; each has a limit of its own. */
+export type TextStage = 'rendering' | 'tokenizing';
+
 /** Text worker → main thread. */
 export type FromText =
-  /** The template is about to be rendered, by the thread of that number; or it was. */
-  | { readonly id: number; readonly rendering: { readonly thread: number | undefined } | 'done' }
+  /** That begins now, in the thread of that number. */
+  | { readonly id: number; readonly stage: TextStage; readonly thread: number | undefined }
   | {
       readonly id: number;
       readonly result: TextResult | TextTooLong;

@@ -4,17 +4,18 @@
 import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { ChatTemplate, loadTemplate, loadTokenizer } from '@altstream/minimax-m3-chat';
-import { toWireError } from './messages.js';
+import { toWireError } from '../messages.js';
+import { ownThread } from '../threads/thread-time.js';
 import type {
   FromText,
   TextJob,
   TextResult,
   TextSeconds,
+  TextStage,
   TextTooLong,
   TextWorkerOptions,
   ToText,
 } from './text-messages.js';
-import { ownThread } from './threads/thread-time.js';
 
 if (!parentPort) throw new Error('text-worker runs as a worker thread only');
 const port = parentPort;
@@ -49,14 +50,14 @@ interface Done {
 function run(id: number, job: TextJob): Done {
   if (job.kind === 'text') {
     const { text } = job;
-    const [ids, tokenize] = timed(() => tokenizer.encode(text, { specials: true }));
+    const [ids, tokenize] = timed(id, 'tokenizing', () =>
+      tokenizer.encode(text, { specials: true }),
+    );
     return { result: { ids, text }, seconds: { tokenize } };
   }
   if ('error' in template) throw template.error;
   const { value } = template;
-  post({ id, rendering: { thread: ownThread() } });
-  const [rendered, seconds] = timed(() => value.render(job.input));
-  post({ id, rendering: 'done' });
+  const [rendered, seconds] = timed(id, 'rendering', () => value.render(job.input));
   // Tools and thoughts count too, and only the template knows what it shows of them.
   const bytes = Buffer.byteLength(rendered.text);
   if (bytes > job.mostBytes) {
@@ -64,11 +65,13 @@ function run(id: number, job: TextJob): Done {
   }
   const { text } = rendered;
   if (job.kind === 'render') return { result: { ids: [], text }, seconds: { template: seconds } };
-  const [ids, tokenize] = timed(() => tokenizer.encodePrompt(rendered));
+  const [ids, tokenize] = timed(id, 'tokenizing', () => tokenizer.encodePrompt(rendered));
   return { result: { ids, text }, seconds: { template: seconds, tokenize } };
 }
 
-function timed<T>(work: () => T): [value: T, seconds: number] {
+/** Tells the main thread what begins, which has an eye on it from then on. */
+function timed<T>(id: number, stage: TextStage, work: () => T): [value: T, seconds: number] {
+  post({ id, stage, thread: ownThread() });
   const start = performance.now();
   return [work(), (performance.now() - start) / 1000];
 }

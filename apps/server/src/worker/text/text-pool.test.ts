@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
+import { TextPool } from './text-pool.js';
+import type { LostCause, TextLimits } from './text-thread.js';
+
+vi.mock('../../worker-url.js', () => ({
+  workerUrl: () => new URL('../../../test/makers/gated-text-worker.mjs', import.meta.url),
+}));
+
+const stays = new AbortController().signal;
+const left = { status: 499, code: 'client_closed_request' };
+const tooLong = { status: 503, code: 'tokenization_timeout', message: /more than 0.1 s/ };
+/** Of the worker's own time: what is done at once stays below it on the busiest machine. */
+const tight = { limitMs: 100, mostWaitMs: 60_000 };
+
+describe('the text workers', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'altstream-text-'));
+  const done: number[] = [];
+  const lost: [worker: number, cause: LostCause][] = [];
+  const loads: string[] = [];
+  let pool: TextPool;
+  let gates = 0;
+
+  function start(workers: number, limits: Partial<TextLimits> = {}): void {
+    for (const list of [done, lost, loads]) list.length = 0;
+    pool = new TextPool(
+      { model: '', template: undefined, workers, limits },
+      {
+        onDone: (worker) => done.push(worker),
+        onLost: (worker, cause) => lost.push([worker, cause]),
+        onLoad: ({ waiting, running }) => loads.push(`${waiting}+${running}`),
+      },
+    );
+  }
+  afterEach(() => pool.close());
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const run = (text: string, signal = stays) =>
+    pool.run({ kind: 'text', text, mostBytes: 100 }, signal);
+  /** A job that ends when its gate is opened. */
+  function gated(signal = stays) {
+    const file = join(folder, String(gates++));
+    return { job: run(`until ${file}`, signal), open: () => writeFileSync(file, '') };
+  }
+  const failed = ({ message, ...facts }: { message: RegExp; [fact: string]: unknown }) =>
+    expect.objectContaining({ ...facts, message: expect.stringMatching(message) });
+
+  it('does one job after the other, if there is one of them', async () => {
+    start(1);
+    const first = gated();
+    const second = run('at once');
+    expect(loads).toEqual(['0+1', '1+1']);
+    first.open();
+    expect(await Promise.all([first.job, second])).toMatchObject([{ ids: [1] }, { ids: [2] }]);
+    expect(loads.at(-1)).toBe('0+0');
+  });
+
+  it('does others’ jobs while one takes any time', async () => {
+    start(2);
+    const bomb = gated();
+    for (let job = 1; job <= 5; job += 1)
+      expect(await run('at once')).toMatchObject({ ids: [job] });
+    expect(done).toEqual([1, 1, 1, 1, 1]);
+    bomb.open();
+    await bomb.job;
+    expect(done.at(-1)).toBe(0);
+  });
+
+  it('starts a worker only when the others are busy', async () => {
+    start(3);
+    for (let job = 1; job <= 3; job += 1)
+      expect(await run('at once')).toMatchObject({ ids: [job] });
+    expect(done).toEqual([0, 0, 0]);
+  });
+
+  it('refuses with 503 what runs over its limit, and others go on in a new worker', async () => {
+    start(1, { tokenizing: tight });
+    const bomb = run('spin');
+    const behind = run('at once');
+    await expect(bomb).rejects.toEqual(failed(tooLong));
+    await expect(behind).resolves.toMatchObject({ ids: [1] });
+    expect(lost).toEqual([[0, 'time']]);
+  });
+
+  it('refuses messages whose template runs over its limit', async () => {
+    start(1, { rendering: tight });
+    const facts = { status: 400, code: 'invalid_value', param: 'messages' };
+    await expect(run('render')).rejects.toEqual(failed({ ...facts, message: /more than 0.1 s/ }));
+    expect(await run('at once')).toMatchObject({ ids: [1] });
+    expect(lost).toEqual([[0, 'template']]);
+  });
+
+  it('refuses with 503 when a worker does not start', async () => {
+    start(1, { startMs: 0 });
+    const facts = { status: 503, code: 'tokenization_timeout' };
+    await expect(run('at once')).rejects.toEqual(failed({ ...facts, message: /did not start/ }));
+  });
+
+  it('gives each worker its own limit', async () => {
+    start(2, { tokenizing: tight });
+    const bombs = [run('spin'), run('spin')];
+    for (const bomb of bombs) await expect(bomb).rejects.toEqual(failed(tooLong));
+    expect(lost).toEqual([
+      [0, 'time'],
+      [1, 'time'],
+    ]);
+    expect(await Promise.all([run('at once'), run('at once')])).toMatchObject([
+      { ids: [1] },
+      { ids: [1] },
+    ]);
+  });
+
+  it('answers 500 for a worker that ends by itself, and goes on', async () => {
+    start(1);
+    const died = run('die');
+    const behind = run('at once');
+    const facts = { status: 500, code: 'internal_error', headers: { 'x-should-retry': 'false' } };
+    await expect(died).rejects.toEqual(failed({ ...facts, message: /died as it was told/ }));
+    expect(await behind).toMatchObject({ ids: [1] });
+    expect(lost).toEqual([[0, 'died']]);
+  });
+
+  it('does not begin jobs whose client left', async () => {
+    start(1);
+    const gone = new AbortController();
+    const first = gated();
+    const waiting = [run('spin', gone.signal), run('spin', gone.signal)];
+    const last = run('at once');
+    gone.abort();
+    for (const job of waiting) await expect(job).rejects.toMatchObject(left);
+    await expect(run('spin', gone.signal)).rejects.toMatchObject(left);
+    first.open();
+    expect([await first.job, await last]).toMatchObject([{ ids: [1] }, { ids: [2] }]);
+  });
+
+  it('ends a long job whose client left, for the others', async () => {
+    start(1, { unwantedMs: 50 });
+    const gone = new AbortController();
+    const long = run('spin', gone.signal);
+    const next = run('at once');
+    gone.abort();
+    await expect(long).rejects.toMatchObject(left);
+    expect(await next).toMatchObject({ ids: [1] });
+    expect(lost).toEqual([[0, 'client']]);
+  });
+
+  it('keeps its worker for a job that ends soon after its client left', async () => {
+    start(1, { unwantedMs: 60_000 });
+    const gone = new AbortController();
+    const short = gated(gone.signal);
+    const next = run('at once');
+    gone.abort();
+    await expect(short.job).rejects.toMatchObject(left);
+    short.open();
+    expect(await next).toMatchObject({ ids: [2] });
+    expect(lost).toEqual([]);
+  });
+
+  it('refuses everything with 503 when it is closed', async () => {
+    start(1);
+    const jobs = [gated().job, run('at once')];
+    const ended = Promise.allSettled(jobs);
+    await pool.close();
+    const refused = { status: 'rejected', reason: { status: 503, code: 'shutting_down' } };
+    expect(await ended).toMatchObject([refused, refused]);
+    await expect(run('at once')).rejects.toMatchObject({ code: 'shutting_down' });
+    expect(lost).toEqual([]);
+  });
+});
