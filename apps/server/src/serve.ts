@@ -17,6 +17,7 @@ import { logLoad } from './log/load-line.js';
 import { ServerMetrics } from './metrics/server-metrics.js';
 import type { GivenSetting, ServerContext } from './server-context.js';
 import { checkBlockSize, checkFlags } from './start/check-flags.js';
+import { deviceOf } from './start/device.js';
 import { mockSetup, workerOptions } from './start/engine-settings.js';
 import { checkExposure, keysOf } from './start/exposure.js';
 import { httpSettings } from './start/http-settings.js';
@@ -222,8 +223,9 @@ async function idle({ engine, active, logger }: ServerContext, timeoutMs: number
   }
 }
 
-function fingerprintOf(folder: string, { dtype, device }: ServeFlags): string {
-  const hash = createHash('sha256').update([folder, dtype, device, serverVersion].join('\0'));
+function fingerprintOf(folder: string, flags: ServeFlags): string {
+  const parts = [folder, flags.dtype, deviceOf(flags), serverVersion];
+  const hash = createHash('sha256').update(parts.join('\0'));
   return `fp_${hash.digest('hex').slice(0, 12)}`;
 }
 

@@ -57,6 +57,8 @@ export interface HttpSettings {
   readonly tenantHeader: string | undefined;
   /** Merged under each request's own `chat_template_kwargs`. */
   readonly defaultTemplateKwargs: Readonly<Record<string, unknown>>;
+  /** Requests may bring a template of their own. */
+  readonly trustsTemplates: boolean;
   readonly logRequests: boolean;
   /** Prompts and answers are written to the log. */
   readonly logContent: boolean;
@@ -74,6 +76,12 @@ export interface HttpSettings {
   readonly defaultMaxTokens: number | undefined;
   /** Fields that thoughts have in answers of chats. */
   readonly reasoningFields: readonly ReasoningField[];
+  /** The arguments of every call are held to the schema of their function. */
+  readonly strictTools: boolean;
+  /** Requests may ask for a form of their answer. */
+  readonly hasGrammars: boolean;
+  /** Answers have sglang's extra fields. */
+  readonly sglangCompat: boolean;
   /** A request without a model means the first name. */
   readonly allowMissingModel: boolean;
   /** Every stream ends with usage. */

@@ -16,7 +16,6 @@ export const fixedFlags: readonly FixedFlag[] = [
   { flags: '--tool-call-parser <name>', only: ['minimax-m3', 'minimax_m3'] },
   { flags: '--reasoning-parser <name>', only: ['minimax-m3', 'minimax_m3'] },
   { flags: '--logprobs-mode <mode>', only: ['raw_logprobs', 'raw'] },
-  { flags: '--grammar-backend <name>', only: ['xgrammar', 'auto'] },
   { flags: '--enable-auto-tool-choice' },
   { flags: '--language-model-only' },
   // No code of a checkpoint is ever run.

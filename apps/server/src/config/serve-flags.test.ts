@@ -22,7 +22,10 @@ describe('the flags of serve', () => {
 
   it.each([
     [['--cuda-graph-sizes', '1', '2,4'], { cudaGraphSizes: [1, 2, 4] }],
-    [['--device', 'cuda'], { device: 'cuda:0' }],
+    [['--device', 'cuda'], { device: 'cuda' }],
+    [['--device-ids', '2'], { deviceIds: [2] }],
+    [['--device-ids', '0,1', '3'], { deviceIds: [0, 1, 3] }],
+    [['--grammar-backend', 'none'], { grammarBackend: 'none' }],
     [['--api-key', 'a', 'b'], { apiKey: ['a', 'b'] }],
     [['--default-chat-template-kwargs', '{"a":1}'], { defaultChatTemplateKwargs: { a: 1 } }],
     [

@@ -51,7 +51,8 @@ export interface ServeFlags extends TlsFlags {
   readonly disableLogStats?: boolean;
   readonly watchdogTimeout: number;
   readonly shutdownTimeout: number;
-  readonly device: 'auto' | 'cpu' | `cuda:${number}`;
+  readonly device: 'auto' | 'cpu' | 'cuda' | `cuda:${number}`;
+  readonly deviceIds?: readonly number[];
   readonly dtype: 'auto' | 'bfloat16' | 'float32';
   readonly maxModelLen?: number;
   readonly maxNumSeqs: number;
@@ -78,6 +79,7 @@ export interface ServeFlags extends TlsFlags {
   readonly cpuThreads?: number;
   readonly generationConfig: string;
   readonly chatTemplate?: string;
+  readonly trustRequestChatTemplate?: boolean;
   readonly defaultChatTemplateKwargs: Readonly<Record<string, unknown>>;
   readonly logLevel: string;
   readonly crashDir?: string;
@@ -91,9 +93,12 @@ export interface ServeFlags extends TlsFlags {
   readonly metricsAuth: 'key' | 'open' | 'admin';
   readonly metricsAlias?: 'sglang';
   readonly enablePerRequestMetrics?: boolean;
+  readonly strictTools?: boolean;
+  readonly grammarBackend: 'xgrammar' | 'auto' | 'none';
   readonly strictMaxTokens?: boolean;
   readonly defaultMaxTokens?: number;
   readonly reasoningField: 'both' | 'reasoning_content' | 'reasoning';
+  readonly sglangCompat?: boolean;
   readonly allowMissingModel?: boolean;
   readonly enableForceIncludeUsage?: boolean;
   readonly debugHeaders?: boolean;
@@ -152,6 +157,11 @@ function addModelFlags(command: Command): void {
     )
     .addOption(flag('--device <device>', 'auto, cpu or cuda:N').argParser(device).default('auto'))
     .addOption(
+      flag('--device-ids <ids...>', 'which CUDA device; one, as there is one rank').argParser(
+        naturalList,
+      ),
+    )
+    .addOption(
       flag('--dtype <dtype>', 'of activations')
         .choices(['auto', 'bfloat16', 'float32'])
         .default('auto'),
@@ -178,6 +188,9 @@ function addModelFlags(command: Command): void {
       flag('--mock-engine <json>', 'no model: scripted answers, for tests').argParser(mockSettings),
     )
     .addOption(flag('--chat-template <file>', 'use this template instead of the checkpoint’s'))
+    .addOption(
+      flag('--trust-request-chat-template', 'requests may bring a template, which makes markers'),
+    )
     .addOption(
       flag('--default-chat-template-kwargs <json>', 'template arguments of every request')
         .argParser(jsonObject)
@@ -265,8 +278,7 @@ function addSchedulerFlags(command: Command): void {
 }
 
 function device(text: string): string {
-  if (/^(auto|cpu|cuda:\d+)$/.test(text)) return text;
-  if (text === 'cuda') return 'cuda:0';
+  if (/^(auto|cpu|cuda(:\d+)?)$/.test(text)) return text;
   throw new InvalidArgumentError('Expected auto, cpu or cuda:N.');
 }
 
@@ -294,13 +306,19 @@ function share(text: string): number {
   throw new InvalidArgumentError('Expected a number above 0, at most 1.');
 }
 
-const positiveList = (text: string, previous?: number[]): number[] => [
-  ...(previous ?? []),
-  ...text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map(positive),
-];
+/** Numbers apart by spaces or commas, in one argument or several. */
+const listOf =
+  (parse: (text: string) => number) =>
+  (text: string, previous?: number[]): number[] => [
+    ...(previous ?? []),
+    ...text
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map(parse),
+  ];
+
+const positiveList = listOf(positive);
+const naturalList = listOf(natural);
 
 /** A name of a header. */
 function token(text: string): string {

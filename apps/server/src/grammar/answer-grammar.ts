@@ -1,6 +1,7 @@
 import { controlTexts } from '@altstream/minimax-m3-chat';
 import { ApiError } from '../errors/index.js';
 import type { ChatRequest } from '../openai/chat-request.js';
+import { fieldError } from '../openai/parse-body.js';
 import type { ServerContext } from '../server-context.js';
 import { toolCallGrammar } from './calls/tool-grammar.js';
 import type { ChoiceGrammar } from './grammar.js';
@@ -9,30 +10,53 @@ import type { CallRule } from './tool-choice.js';
 
 type Tool = NonNullable<ChatRequest['tools']>[number];
 
-/** The grammar of a chat answer: of forced calls, else the one that the request brings. */
+/** Grammars of a chat answer's parts, and where the marker of calls may be. */
+export interface ChatGrammar {
+  readonly answer?: AskedGrammar | undefined;
+  readonly calls?: AskedGrammar | undefined;
+  readonly marker: ChoiceGrammar['marker'];
+}
+
+/**
+ * The grammars of a chat answer: of forced calls, else the one that the request brings, and that of calls
+ * whose arguments are to be checked. Undefined where everything is free.
+ *
+ * @param strictTools the arguments of every function are checked, not only those that ask for it
+ */
 export function chatGrammarOf(
   request: ChatRequest,
   { tools, must }: CallRule<Tool>,
-): (AskedGrammar & Pick<ChoiceGrammar, 'marker'>) | undefined {
+  { strictTools }: { readonly strictTools: boolean },
+): ChatGrammar | undefined {
   const own = grammarOf(request);
-  if (!must) return own && { ...own, marker: tools.length > 0 ? 'begins' : 'never' };
-  const functions = tools.map((tool) => tool.function);
   const isSingle = must === 'one' || request.parallel_tool_calls === false;
-  const grammar = toolCallGrammar(functions, { isSingle, param: 'tools' });
-  return { grammar, param: 'tools', marker: 'inside' };
+  const ofCalls = (isChecked: (tool: Tool) => boolean): AskedGrammar => {
+    const functions = tools.map((tool) => ({ ...tool.function, isFree: !isChecked(tool) }));
+    return { grammar: toolCallGrammar(functions, { isSingle, param: 'tools' }), param: 'tools' };
+  };
+  if (must) return { answer: ofCalls(() => true), marker: 'inside' };
+  const isStrict = (tool: Tool): boolean => strictTools || tool.function.strict === true;
+  const calls = tools.some(isStrict) ? ofCalls(isStrict) : undefined;
+  if (!own && !calls) return undefined;
+  return { answer: own, calls, marker: tools.length > 0 ? 'begins' : 'never' };
 }
 
 /**
  * Compiles a grammar, before its request is queued.
  *
- * @throws ApiError 400 `invalid_schema` or `invalid_grammar` with the library's reason
+ * @throws ApiError 400 `invalid_schema` or `invalid_grammar` with the library's reason;
+ *   `unsupported_parameter` where there are no grammars
  */
 export async function compileGrammar(
   asked: AskedGrammar | undefined,
-  { grammars }: ServerContext,
+  { grammars, settings }: ServerContext,
 ): Promise<void> {
   if (!asked) return;
   const { grammar, param } = asked;
+  if (!settings.hasGrammars) {
+    const problem = 'needs a grammar, and this server has none (--grammar-backend none)';
+    throw fieldError(param, problem, 'unsupported_parameter');
+  }
   const verdict = await grammars.compile(grammar);
   if (!verdict) return;
   const code =

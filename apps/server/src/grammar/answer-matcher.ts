@@ -8,27 +8,38 @@ export interface MarkerIds {
   readonly namespace: number | undefined;
 }
 
-/** Where the output is: thoughts and calls that are nobody's grammar are free. */
-type Place = 'thoughts' | 'either' | 'begin' | 'answer' | 'free';
+/** Where the output is: thoughts are free, and so are calls that have no grammar. */
+type Place = 'thoughts' | 'either' | 'begin' | 'answer' | 'calls' | 'free';
 
-/** Follows one output with its thoughts: the grammar begins behind them. */
+/** Matchers of an output's parts; a part without one is free. */
+export interface PartMatchers {
+  readonly answer: LibraryMatcher | undefined;
+  readonly calls: LibraryMatcher | undefined;
+}
+
+/** Follows one output with its thoughts: the grammars begin behind them. */
 export class AnswerMatcher {
-  readonly #matcher: LibraryMatcher;
+  readonly #parts: PartMatchers;
   readonly #markers: MarkerIds;
   readonly #marker: ChoiceGrammar['marker'];
   readonly #words: number;
   #place: Place;
 
   constructor(
-    matcher: LibraryMatcher,
-    { start, marker }: ChoiceGrammar,
+    parts: PartMatchers,
+    { start, marker }: Pick<ChoiceGrammar, 'start' | 'marker'>,
     { markers, vocabSize }: { markers: MarkerIds; vocabSize: number },
   ) {
-    this.#matcher = matcher;
+    this.#parts = parts;
     this.#markers = markers;
     this.#marker = marker;
     this.#words = Math.ceil(vocabSize / 32);
     this.#place = start === 'answer' ? 'begin' : start;
+  }
+
+  /** True once the output is in calls that have a grammar of their own. */
+  get isInCalls(): boolean {
+    return this.#place === 'calls';
   }
 
   /** Takes the next token of the output. */
@@ -37,6 +48,7 @@ export class AnswerMatcher {
     if (this.#place === 'free') return;
     if (this.#place === 'either' && id === thinkOpen) this.#place = 'thoughts';
     else if (this.#place === 'either' && id === thinkClose) this.#place = 'begin';
+    else if (this.#place === 'calls') take(this.#parts.calls, id);
     else if (this.#place !== 'thoughts') this.#acceptAnswer(id);
     else if (id === thinkClose) this.#place = 'begin';
     // A marker ends thoughts too, as the output parser reads them.
@@ -46,18 +58,27 @@ export class AnswerMatcher {
   /** Ids that may come next; undefined = all, no bit = the answer is complete. */
   async mask(): Promise<Int32Array | undefined> {
     if (this.#place === 'thoughts' || this.#place === 'free') return undefined;
-    if (this.#matcher.isTerminated()) return new Int32Array(this.#words);
-    const mask = Int32Array.from(await this.#matcher.getNextTokenBitmask());
+    const { answer, calls } = this.#parts;
+    const matcher = this.#place === 'calls' ? calls : answer;
+    if (!matcher) return undefined;
+    if (matcher.isTerminated()) return new Int32Array(this.#words);
+    const mask = Int32Array.from(await matcher.getNextTokenBitmask());
+    if (this.#place !== 'calls') this.#setMarkers(mask);
+    return mask;
+  }
+
+  dispose(): void {
+    this.#parts.answer?.dispose();
+    this.#parts.calls?.dispose();
+  }
+
+  /** Markers are no part of an answer's grammar, but for calls that it is made of. */
+  #setMarkers(mask: Int32Array): void {
     const { thinkOpen, thinkClose, namespace } = this.#markers;
     const isBegin = this.#place === 'either' || this.#place === 'begin';
     if (this.#marker === 'never') setBit(mask, namespace, false);
     if (this.#marker === 'begins') setBit(mask, namespace, isBegin);
     if (this.#place === 'either') for (const id of [thinkOpen, thinkClose]) setBit(mask, id, true);
-    return mask;
-  }
-
-  dispose(): void {
-    this.#matcher.dispose();
   }
 
   #endThoughts(id: number): void {
@@ -65,16 +86,23 @@ export class AnswerMatcher {
     if (this.#marker !== 'never') this.#acceptAnswer(id);
   }
 
+  /** Calls come in place of an answer that has a form, and anywhere in one that has none. */
   #acceptAnswer(id: number): void {
-    const isBegin = this.#place !== 'answer';
-    if (isBegin && this.#marker === 'begins' && id === this.#markers.namespace) {
-      this.#place = 'free';
+    const { answer, calls } = this.#parts;
+    const mayCall = this.#marker === 'begins' && (this.#place !== 'answer' || !answer);
+    if (mayCall && id === this.#markers.namespace) {
+      this.#place = calls ? 'calls' : 'free';
+      take(calls, id);
       return;
     }
     this.#place = 'answer';
-    if (this.#matcher.isTerminated() || this.#matcher.acceptToken(id)) return;
-    throw new Error(`token ${id} is not part of the grammar`);
+    take(answer, id);
   }
+}
+
+function take(matcher: LibraryMatcher | undefined, id: number): void {
+  if (!matcher || matcher.isTerminated() || matcher.acceptToken(id)) return;
+  throw new Error(`token ${id} is not part of the grammar`);
 }
 
 function setBit(mask: Int32Array, id: number | undefined, isSet: boolean): void {

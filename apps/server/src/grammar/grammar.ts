@@ -9,13 +9,16 @@ export interface Grammar {
 
 /** A grammar for one choice, on its way to the engine. */
 export interface ChoiceGrammar {
-  readonly grammar: Grammar;
+  /** Of the answer; undefined = that is free. */
+  readonly grammar?: Grammar | undefined;
+  /** Of calls where `marker` is `begins`; undefined = those are free. */
+  readonly calls?: Grammar | undefined;
   /**
    * Where the output begins: in thoughts, which are free; in the answer, which is not; or the first token
    * decides.
    */
   readonly start: 'thoughts' | 'answer' | 'either';
-  /** The namespace marker may be part of the answer, or, `begins`, start a free one. */
+  /** The namespace marker may be part of the answer, or, `begins`, start calls in its place. */
   readonly marker: 'never' | 'inside' | 'begins';
 }
 

@@ -72,6 +72,7 @@ export class ChatChunks {
     const reason = finish?.reason ?? null;
     const choice: Chunk = { index, delta, logprobs, finish_reason: reason };
     if (finish) choice['stop_reason'] = finish.stop;
+    if (this.#shape.hasMatchedStop) choice['matched_stop'] = finish?.stop ?? null;
     const object = 'chat.completion.chunk';
     const chunk: Chunk = { id, created, model, system_fingerprint, object, choices: [choice] };
     return Object.assign(chunk, this.#usage.field);

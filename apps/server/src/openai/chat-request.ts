@@ -28,10 +28,14 @@ const tool = z.looseObject({
     name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'expected 1–64 of A–Z a–z 0–9 _ -'),
     description: z.string().nullish(),
     parameters: z.record(z.string(), z.unknown()).nullish(),
+    strict: z.boolean().nullish(),
   }),
 });
 const thinkingModes = ['enabled', 'disabled', 'adaptive'] as const;
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** Far more than any checkpoint's own. */
+const mostTemplateCharacters = 2 ** 18;
 
 /** Fields that make the prompt of a chat; rendering and counting take them, too. */
 export const chatPromptFields = {
@@ -39,6 +43,7 @@ export const chatPromptFields = {
   tools: z.array(tool).max(256).nullish(),
   reasoning_effort: z.enum(efforts).nullish(),
   thinking: z.looseObject({ type: z.enum(thinkingModes) }).nullish(),
+  chat_template: z.string().min(1).max(mostTemplateCharacters).nullish(),
   chat_template_kwargs: z
     .looseObject({
       thinking_mode: z.enum(thinkingModes).nullish(),
@@ -69,7 +74,7 @@ export type ChatRequest = z.infer<typeof chatBody>;
 export type ChatPromptFields = z.infer<z.ZodObject<typeof chatPromptFields>>;
 
 const deprecated = ['functions', 'function_call'];
-const elsewhere = ['modalities', 'audio', 'web_search_options', 'chat_template'];
+const elsewhere = ['modalities', 'audio', 'web_search_options'];
 
 /** Parses and checks a chat request; every problem is a 400 that names its field. */
 export function parseChatRequest(body: unknown): ChatRequest {

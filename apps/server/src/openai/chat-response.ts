@@ -27,6 +27,8 @@ export interface ChatShape {
   readonly wantsLogprobs: boolean;
   /** Fields that thoughts have; none leaves them out. */
   readonly reasoningFields: readonly ReasoningField[];
+  /** What ended a choice is told under sglang's name, too. */
+  readonly hasMatchedStop: boolean;
   readonly tokens: TokenText;
 }
 
@@ -60,6 +62,7 @@ function chatChoice(
       : null,
     finish_reason: finish.reason,
     stop_reason: finish.stop,
+    ...(shape.hasMatchedStop ? { matched_stop: finish.stop } : {}),
   };
 }
 

@@ -13,7 +13,7 @@ const content = (text: string) => [{ type: 'content-delta', text } as const];
 
 describe('a completion choice', () => {
   it('echoes the prompt once, with offsets in characters', () => {
-    const shape = { logprobs: 1, echo: true, showsGenerated: true, tokens };
+    const shape = { logprobs: 1, echo: true, showsGenerated: true, hasMatchedStop: false, tokens };
     const choice = new CompletionChoice(0, { ids: [72, 101], text: 'He' }, shape);
     const prompt = { type: 'prompt', tokens: [{ logprob: -2, top: [] }] } as const;
     const pieces = [
@@ -36,7 +36,13 @@ describe('a completion choice', () => {
   });
 
   it('shows the prompt only for max_tokens 0', () => {
-    const shape = { logprobs: undefined, echo: true, showsGenerated: false, tokens };
+    const shape = {
+      logprobs: undefined,
+      echo: true,
+      showsGenerated: false,
+      hasMatchedStop: false,
+      tokens,
+    };
     const choice = new CompletionChoice(0, { ids: [72], text: 'H' }, shape);
     const piece = choice.ofStep({ ...step, tokens: [token(121)], deltas: content('y'), finish });
     expect(piece).toMatchObject({ text: 'H', logprobs: null });

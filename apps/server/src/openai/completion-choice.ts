@@ -14,6 +14,8 @@ export interface CompletionShape {
   readonly echo: boolean;
   /** False for `max_tokens: 0`, where only the prompt is wanted. */
   readonly showsGenerated: boolean;
+  /** What ended a choice is told under sglang's name, too. */
+  readonly hasMatchedStop: boolean;
   readonly tokens: TokenText;
 }
 
@@ -30,6 +32,7 @@ export interface CompletionPiece {
   readonly logprobs: CompletionLogprobs | null;
   readonly finish_reason: 'stop' | 'length' | null;
   readonly stop_reason?: string | number | null;
+  readonly matched_stop?: string | number | null;
 }
 
 /** Builds the pieces of one choice from its steps; joined they are the whole choice. */
@@ -66,7 +69,8 @@ export class CompletionChoice {
 
   #piece(text: string, shown: readonly ShownToken[], finish?: ChoiceFinish): CompletionPiece {
     const logprobs = this.#shape.logprobs === undefined ? null : this.#logprobs(shown);
-    const piece = { text, index: this.#index, logprobs, finish_reason: null };
+    const matched = this.#shape.hasMatchedStop ? { matched_stop: finish?.stop ?? null } : {};
+    const piece = { text, index: this.#index, logprobs, finish_reason: null, ...matched };
     if (!finish) return piece;
     const reason = finish.reason === 'stop' ? 'stop' : 'length';
     return { ...piece, finish_reason: reason, stop_reason: finish.stop };

@@ -3,9 +3,11 @@ import { dirname } from 'node:path';
 import type { ServeFlags } from '../config/serve-flags.js';
 import { ExitError } from '../errors/index.js';
 import type { EngineInfo } from '../worker/messages.js';
+import { deviceOf } from './device.js';
 
 /** What is missing, or cannot be together, is told before anything is loaded. @throws ExitError (usage) */
 export function checkFlags(flags: ServeFlags): void {
+  deviceOf(flags);
   if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
     throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
   }
@@ -18,6 +20,10 @@ export function checkFlags(flags: ServeFlags): void {
     if (folder === undefined || existsSync(folder)) continue;
     const what = isParent ? `the folder ${folder} of ${flag}` : `${flag} ${folder}`;
     throw new ExitError('usage', `${what} does not exist; make it first`);
+  }
+  if (flags.strictTools && flags.grammarBackend === 'none') {
+    const remedy = 'leave one out: arguments are held to their schemas by grammars';
+    throw new ExitError('usage', `--strict-tools and --grammar-backend none: ${remedy}`);
   }
   if (flags.uds !== undefined && flags.sslCertfile !== undefined) {
     const remedy = 'leave one out: what stands in front of a socket speaks TLS itself';

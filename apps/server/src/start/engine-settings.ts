@@ -3,6 +3,7 @@ import { parseOverrides } from '@altstream/minimax-m3-model';
 import type { MockSettings } from '../config/flags/mock-settings.js';
 import type { ServeFlags } from '../config/serve-flags.js';
 import type { EngineWorkerOptions, MockSetup } from '../worker/messages.js';
+import { deviceOf } from './device.js';
 
 /** Tokens in place of texts. A script ends as an answer of the checkpoint does, if that is known. */
 export function mockSetup(
@@ -27,7 +28,7 @@ export function workerOptions(flags: ServeFlags, model: string): Omit<EngineWork
     seed: flags.seed,
     simulatedRank: flags.simulateTpRank,
     memoryFraction: flags.gpuMemoryUtilization,
-    device: flags.device,
+    device: deviceOf(flags),
     dtype: flags.dtype,
     overlap: flags.overlap,
     sharedExpert: flags.sharedExpert,

@@ -41,6 +41,7 @@ export function httpSettings(
     requestTimeoutMs: flags.requestTimeout * 1000,
     tenantHeader: flags.tenantHeader?.toLowerCase(),
     defaultTemplateKwargs: flags.defaultChatTemplateKwargs,
+    trustsTemplates: flags.trustRequestChatTemplate ?? false,
     logRequests: !flags.disableLogRequests,
     logContent: flags.logContent ?? false,
     servesUi: !flags.disableUi,
@@ -51,6 +52,9 @@ export function httpSettings(
     defaultMaxTokens: flags.defaultMaxTokens,
     reasoningFields:
       flags.reasoningField === 'both' ? ['reasoning_content', 'reasoning'] : [flags.reasoningField],
+    strictTools: flags.strictTools ?? false,
+    hasGrammars: flags.grammarBackend !== 'none',
+    sglangCompat: flags.sglangCompat ?? false,
     allowMissingModel: flags.allowMissingModel ?? false,
     forceUsage: flags.enableForceIncludeUsage ?? false,
     debugHeaders: flags.debugHeaders ?? false,

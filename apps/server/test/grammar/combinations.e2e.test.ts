@@ -1,3 +1,4 @@
+import { controlTexts } from '@altstream/minimax-m3-chat';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -177,6 +178,32 @@ describe('a grammar together with', () => {
       expect([stream.content, stream.finish]).toEqual(['', reason]);
     },
   );
+
+  it.each([
+    ['a free answer', {}],
+    ['an answer that has a form', form],
+  ])('a call of its own accord, where %s may come: arguments validate', async (_, more) => {
+    // The model has learned nothing: it is told to call a function.
+    const { tokens } = (await server.client.post('/tokenize', {
+      body: { prompt: controlTexts.namespace },
+    })) as { tokens: number[] };
+    expect(tokens).toHaveLength(1);
+    const logit_bias = { [tokens[0] ?? -1]: 40 };
+    const strict = tools.map((one) => ({ ...one, function: { ...one.function, strict: true } }));
+    const calling = { ...more, tools: strict, logit_bias, parallel_tool_calls: false };
+    const asked = { ...calling, max_tokens: 1500, temperature: 1 };
+    const [whole] = (await ask(asked)).choices;
+    const [call] = (whole?.message.tool_calls ??
+      []) as OpenAI.ChatCompletionMessageFunctionToolCall[];
+    expect(whole?.finish_reason).toBe('tool_calls');
+    expect(call?.function.name).toBe('book');
+    expect(isOf(parameters, call?.function.arguments), call?.function.arguments).toBe(true);
+    const stream = await streamed(asked);
+    expect(stream.calls).toEqual([{ name: 'book', text: call?.function.arguments }]);
+    // Without `strict` the same tokens are free, and make no arguments.
+    const [free] = (await ask({ ...asked, tools, max_tokens: 60 })).choices;
+    expect(free?.message.tool_calls ?? []).toEqual([]);
+  });
 
   it('metrics: it is compiled once', async () => {
     const names = ['cache_hits_total', 'cache_misses_total', 'compile_seconds_count'];

@@ -1,5 +1,5 @@
 import { seededRandom } from '@altstream/cuda-runtime/testing';
-import { M3OutputParser, type ToolDefinition } from '@altstream/minimax-m3-chat';
+import { controlTexts, M3OutputParser, type ToolDefinition } from '@altstream/minimax-m3-chat';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { toolCallGrammar } from '../../src/grammar/calls/tool-grammar.js';
@@ -100,6 +100,31 @@ describe('forced calls of tools of chance', () => {
     expect(calls).toBeGreaterThan(40);
   }, 120_000);
 
+  it('leave arguments of a function that is not checked as they are', async () => {
+    const walk = await startWalk(true);
+    const strict = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] };
+    const functions = [
+      { name: 'f', parameters: strict, isFree: true },
+      { name: 'g', parameters: strict },
+    ];
+    const grammar = toolCallGrammar(functions, { isSingle: false, param: 'tools' });
+    const ns = controlTexts.namespace;
+    const invoke = (name: string, inner: string): string =>
+      `${ns}<invoke name="${name}">${inner}${ns}</invoke>\n`;
+    const takes = (...calls: readonly string[]) =>
+      walk.takes(grammar, `${ns}<tool_call>\n${calls.join('')}${ns}</tool_call>`);
+    const tag = (name: string, inner: string): string => `${ns}<${name}>${inner}${ns}</${name}>`;
+    const free = tag('invoic', 'x') + tag('b', tag('item', 'no number') + tag('invokes', ''));
+    expect(await takes(invoke('f', free), invoke('g', tag('a', '7')))).toBe(true);
+    expect(await takes(invoke('f', ''))).toBe(true);
+    expect(await takes(invoke('g', free))).toBe(false);
+    expect(await takes(invoke('g', tag('a', 'x')))).toBe(false);
+    // Its end is the end of the call, wherever it comes.
+    expect(await takes(invoke('f', tag('invoke', 'x')))).toBe(false);
+    expect(await takes(invoke('f', `${ns}<b>x${ns}</invoke>`))).toBe(false);
+    expect(await takes(invoke('h', ''))).toBe(false);
+  });
+
   const refusal = (parameters: Schema): string => {
     try {
       const { text } = toolCallGrammar([{ name: 'f', parameters }], {
@@ -131,6 +156,6 @@ describe('forced calls of tools of chance', () => {
     const named = (name: string) => ({ type: 'object', properties: { [name]: {} } });
     expect(refusal(named('a<b'))).toMatch(/parameter name "a<b" cannot be a tag/);
     const choice = { properties: { a: { enum: ['x]<]y'] } } };
-    expect(refusal(choice)).toMatch(/no value that a forced call can hold/);
+    expect(refusal(choice)).toMatch(/no value that a call can hold/);
   });
 });

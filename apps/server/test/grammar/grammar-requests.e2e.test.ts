@@ -45,13 +45,71 @@ describe('grammars of requests', () => {
     expect(lastGrammar()).toMatchObject({ marker: 'begins' });
     await post({ tools, tool_choice: 'required' });
     expect(lastGrammar()).toMatchObject({ marker: 'inside', grammar: { kind: 'ebnf' } });
-    expect(lastGrammar()?.grammar.text).toMatch(/\(r\d+ \| r\d+\)\+/);
+    expect(lastGrammar()?.grammar?.text).toMatch(/\(r\d+ \| r\d+\)\+/);
     await post({ tools, tool_choice: { type: 'function', function: { name: 'time' } } });
-    expect(lastGrammar()?.grammar.text).toMatch(/name=\\"time/);
-    expect(lastGrammar()?.grammar.text).not.toMatch(/weather/);
+    expect(lastGrammar()?.grammar?.text).toMatch(/name=\\"time/);
+    expect(lastGrammar()?.grammar?.text).not.toMatch(/weather/);
     const allowed_tools = { mode: 'required', tools: [{ function: { name: 'weather' } }] };
     await post({ tools, tool_choice: { type: 'allowed_tools', allowed_tools } });
-    expect(lastGrammar()?.grammar.text).not.toMatch(/name=\\"time/);
+    expect(lastGrammar()?.grammar?.text).not.toMatch(/name=\\"time/);
+  });
+
+  it('hold arguments to a schema where a function, or the operator, wants that', async () => {
+    await post({ tools });
+    expect(lastGrammar()).toBeUndefined();
+    const [weather, time] = tools;
+    const checked = { ...weather, function: { ...weather?.function, strict: true } };
+    await post({ tools: [checked, time], thinking: { type: 'disabled' } });
+    expect(lastGrammar()).toMatchObject({ start: 'answer', marker: 'begins' });
+    expect(lastGrammar()?.grammar).toBeUndefined();
+    // What the other one is called with is free.
+    expect(lastGrammar()?.calls?.text).toMatch(/name=\\"time\\">" \(r\d+\)\*/);
+    expect(lastGrammar()?.calls?.text).toMatch(/\)\+ "/);
+    await post({ tools: [checked], response_format: { type: 'json_object' } });
+    expect(lastGrammar()).toMatchObject({ grammar: { kind: 'schema' }, calls: { kind: 'ebnf' } });
+    const strict = await startScripted({ strictTools: true });
+    try {
+      const ask = async (more: object) => {
+        const messages = [{ role: 'user' as const, content: 'Hi' }];
+        const body = { model: 'm3', messages, tools, ...more };
+        await strict.client.chat.completions.create(body as never);
+        return strict.engine.received.at(-1)?.parameters.grammar;
+      };
+      const both = (await ask({ parallel_tool_calls: false }))?.calls?.text ?? '';
+      expect(both).not.toMatch(/r\d+\)\*/);
+      expect(both).toMatch(/^root ::= [^\n]*\(r\d+ \| r\d+\) /);
+      expect(await ask({ tool_choice: 'none' })).toBeUndefined();
+      expect(await ask({ tools: undefined })).toBeUndefined();
+      expect(strict.grammars.compiled.map(({ kind }) => kind)).toEqual(['ebnf']);
+    } finally {
+      await strict.close();
+    }
+  });
+
+  it('are refused by a server that has none', async () => {
+    const none = await startScripted({ hasGrammars: false });
+    const ask = async (more: object) => {
+      const messages = [{ role: 'user', content: 'Hi' }];
+      const response = await fetch(`${none.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm3', messages, ...more }),
+      });
+      const { error } = (await response.json()) as { error?: { code: string; param: string } };
+      return [response.status, error?.code, error?.param];
+    };
+    try {
+      const unsupported = (param: string) => [400, 'unsupported_parameter', param];
+      const format = { response_format: { type: 'json_object' } };
+      expect(await ask(format)).toEqual(unsupported('response_format'));
+      expect(await ask({ regex: 'a' })).toEqual(unsupported('regex'));
+      expect(await ask({ tools, tool_choice: 'required' })).toEqual(unsupported('tools'));
+      expect((await ask({ tools }))[0]).toBe(200);
+      expect(none.engine.received).toHaveLength(1);
+      expect(none.grammars.compiled).toEqual([]);
+    } finally {
+      await none.close();
+    }
   });
 
   it('are refused where they contradict each other or name what is not there', async () => {

@@ -216,7 +216,8 @@ export class DirectText implements TextLink {
     await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     if (this.failure) throw this.failure;
     if (job.kind === 'text') return { ids: tokenizer.encode(job.text), text: job.text };
-    const rendered = this.#template.render(job.input);
+    const own = job.template && new ChatTemplate(job.template, tokenizer.addedTexts);
+    const rendered = (own || this.#template).render(job.input);
     const ids = job.kind === 'render' ? [] : tokenizer.encodePrompt(rendered);
     return { ids, text: rendered.text };
   }
@@ -270,6 +271,10 @@ export async function startScripted(
       metricsAccess: 'key',
       defaultMaxTokens: undefined,
       reasoningFields: ['reasoning_content', 'reasoning'],
+      trustsTemplates: false,
+      sglangCompat: false,
+      strictTools: false,
+      hasGrammars: true,
       allowMissingModel: false,
       forceUsage: false,
       debugHeaders: false,

@@ -58,6 +58,41 @@ describe('what the operator settles of answers', () => {
     expect(await asked()).toBe(3);
   });
 
+  it.each([
+    ['what ended a choice has sglang’s name, too', true],
+    ['without the flag it has not', false],
+  ])('%s', async (_, sglangCompat) => {
+    server = await startScripted({ sglangCompat });
+    server.engine.scripts = [{ text: 'One. Two.' }];
+    const named = (stop: unknown): object =>
+      sglangCompat ? { stop_reason: stop, matched_stop: stop } : { stop_reason: stop };
+    const stops = ({ matched_stop, stop_reason }: Record<string, unknown>): object => ({
+      ...(stop_reason === undefined ? {} : { stop_reason }),
+      ...(matched_stop === undefined ? {} : { matched_stop }),
+    });
+    type Body = { choices: Record<string, unknown>[] };
+    for (const [path, body] of [
+      ['chat/completions', { model: 'm3', messages }],
+      ['completions', { model: 'm3', prompt: 'a' }],
+    ] as const) {
+      const whole = async (more: object) => {
+        const { choices } = (await (await post(path, { ...body, ...more })).json()) as Body;
+        return choices.map(stops);
+      };
+      expect(await whole({ stop: ' Two' })).toEqual([named(' Two')]);
+      expect(await whole({ stop_token_ids: [1] })).toEqual([named(1)]);
+      expect(await whole({ max_tokens: 2 })).toEqual([named(null)]);
+      const text = await (await post(path, { ...body, stop: ' Two', stream: true })).text();
+      const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(
+        ([, json = '']) => JSON.parse(json) as Body,
+      );
+      const streamed = chunks.flatMap(({ choices }) => choices.map(stops));
+      expect(streamed.pop()).toEqual(named(' Two'));
+      expect(streamed.length).toBeGreaterThan(2);
+      for (const one of streamed) expect(one).toEqual(sglangCompat ? { matched_stop: null } : {});
+    }
+  });
+
   it('a request may leave the model out only if that is allowed', async () => {
     server = await startScripted();
     expect((await chat({ model: undefined })).status).toBe(400);

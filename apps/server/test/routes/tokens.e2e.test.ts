@@ -94,6 +94,39 @@ describe('prompts without the model', () => {
     expect(server.text.jobs).toBe(seen);
   });
 
+  it('a template of a request is refused unless the operator trusts those', async () => {
+    const template = "{% for m in messages %}<{{ m['content'] }}>{% endfor %}[e~[";
+    const chat = { model: 'm3', messages, chat_template: template };
+    const paths = ['/apply-template', '/tokenize', '/v1/chat/completions'];
+    const refused = { code: 'unsupported_parameter', param: 'chat_template' };
+    for (const path of paths) {
+      expect(await post(path, chat)).toMatchObject({ status: 400, body: { error: refused } });
+    }
+    const trusting = await startScripted({ trustsTemplates: true });
+    const ask = async (path: string, body: object) => {
+      const headers = { 'content-type': 'application/json' };
+      const request = { method: 'POST', headers, body: JSON.stringify(body) };
+      return (await (await fetch(trusting.url + path, request)).json()) as Record<string, never>;
+    };
+    try {
+      const rendered = await ask('/apply-template', chat);
+      expect(rendered).toEqual({ prompt: '<Hé [e~[>[e~[' });
+      const { tokens } = await ask('/tokenize', chat);
+      await ask('/v1/chat/completions', { ...chat, max_tokens: 1 });
+      expect(trusting.engine.received.at(-1)?.prompt).toEqual(tokens);
+      // Of the same text that of the template is a marker, and that of the message is none.
+      const eos = trusting.context.tokenizer.specialId('[e~[');
+      expect((tokens as unknown as number[]).filter((id) => id === eos)).toHaveLength(1);
+      expect(await ask('/apply-template', { messages })).not.toEqual(rendered);
+      for (const wrong of ['', 7]) {
+        const { error } = await ask('/apply-template', { messages, chat_template: wrong });
+        expect(error).toMatchObject({ code: 'invalid_value', param: 'chat_template' });
+      }
+    } finally {
+      await trusting.close();
+    }
+  });
+
   it.each([
     ['/tokenize', { prompt: 'long' }],
     ['/v1/completions', { model: 'm3', prompt: 'long', max_tokens: 1 }],

@@ -20,6 +20,7 @@ describe.skipIf(demoIsLeftOut)(`S9: a template that takes long${leftOutBecause}`
     writeFileSync(file, template);
     server = await startServing(
       ...['--mock-engine', '{}', '--model', demoFolder, '--chat-template', file],
+      ...['--trust-request-chat-template', '--tokenizer-worker-num', '2'],
     );
   }, 60_000);
   afterAll(async () => {
@@ -27,11 +28,14 @@ describe.skipIf(demoIsLeftOut)(`S9: a template that takes long${leftOutBecause}`
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const ask = async (content: string, path = 'v1/chat/completions') => {
+  const ask = async (content: string, path = 'v1/chat/completions', more: object = {}) => {
     const answer = await fetch(`${server.url}/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'mock', messages: [{ role: 'user', content }], max_tokens: 3 }),
+      body: JSON.stringify({
+        ...{ model: 'mock', messages: [{ role: 'user', content }], max_tokens: 3 },
+        ...more,
+      }),
     });
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
@@ -64,8 +68,21 @@ describe.skipIf(demoIsLeftOut)(`S9: a template that takes long${leftOutBecause}`
     });
     expect((await behind).status).toBe(200);
     expect((await ask('Hello', 'apply-template')).body).toMatchObject({ prompt: 'Hello' });
+    // The same of a template that came with its request.
+    const own = { chat_template: template.replace('bomb', 'boom') };
+    expect(await ask('boom', 'apply-template', own)).toMatchObject({ status: 400 });
+    expect((await ask('bomb', 'apply-template', own)).body).toEqual({ prompt: 'bomb' });
+    const cut = await ask('Hello', 'apply-template', { chat_template: '{% if %}' });
+    expect(cut).toMatchObject({
+      status: 400,
+      body: {
+        error: { param: 'chat_template', message: expect.stringMatching(/cannot be parsed/) },
+      },
+    });
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    expect(metrics).toMatch(/^altstream_template_seconds_count 3$/m);
+    expect(metrics).toMatch(/^altstream_template_seconds_count 4$/m);
+    const lost = [...metrics.matchAll(/^altstream_text_worker_lost_total\{.*\} (\d+)$/gm)];
+    expect(lost.map(([, count]) => Number(count)).reduce((sum, one) => sum + one)).toBe(2);
     expect(metrics).toMatch(/^altstream_tokenize_seconds_count 2$/m);
   }, 120_000);
 });

@@ -4,6 +4,12 @@ import { flag, positive } from './flag.js';
 /** What answers have, and what requests may leave out. */
 export function addAnswerFlags(command: Command): void {
   command
+    .addOption(flag('--strict-tools', 'hold arguments of every call to the schema of its function'))
+    .addOption(
+      flag('--grammar-backend <name>', 'none: no request may ask for a form of its answer')
+        .choices(['xgrammar', 'auto', 'none'])
+        .default('xgrammar'),
+    )
     .addOption(flag('--strict-max-tokens', 'refuse more new tokens than fit instead of clamping'))
     .addOption(
       flag(
@@ -16,6 +22,7 @@ export function addAnswerFlags(command: Command): void {
         .choices(['both', 'reasoning_content', 'reasoning'])
         .default('both'),
     )
+    .addOption(flag('--sglang-compat', 'what ended a choice is told as matched_stop, too'))
     .addOption(flag('--allow-missing-model', 'requests that name no model get the first name'))
     .addOption(
       flag('--enable-force-include-usage', 'streams end with usage, whether asked for or not'),

@@ -68,6 +68,6 @@ export class RuleList {
   }
 
   #refuse(problem: string): never {
-    throw fieldError(this.param, `a schema of a forced call ${problem}`, 'invalid_schema');
+    throw fieldError(this.param, `a schema of a tool ${problem}`, 'invalid_schema');
   }
 }

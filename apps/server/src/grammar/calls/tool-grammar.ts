@@ -2,6 +2,7 @@ import { controlTexts } from '@altstream/minimax-m3-chat';
 import { fieldError } from '../../openai/parse-body.js';
 import type { Grammar } from '../grammar.js';
 import { literal } from '../literal.js';
+import { freeElements } from './free-elements.js';
 import { JsonRules } from './json-rules.js';
 import { listedIntegers } from './listed-integers.js';
 import { RuleList } from './rule-list.js';
@@ -17,6 +18,8 @@ const mostBytes = 2 ** 20;
 export interface CallableFunction {
   readonly name: string;
   readonly parameters?: unknown;
+  /** Its arguments are as the model writes them. Default false. */
+  readonly isFree?: boolean;
 }
 
 /**
@@ -49,14 +52,13 @@ class CallRules {
   readonly #root: unknown;
   readonly #json: JsonRules;
 
-  constructor(rules: RuleList, { name, parameters }: CallableFunction) {
+  constructor(rules: RuleList, { name, parameters, isFree }: CallableFunction) {
     this.#rules = rules;
     this.#root = parameters;
     this.#json = new JsonRules(rules, parameters);
     const open = literal(`<invoke name="${name}">`);
-    this.invoke = rules.add(
-      `${marker} ${open} ${this.#arguments(parameters)} ${marker} "</invoke>\\n"`,
-    );
+    const inner = isFree ? freeElements(rules) : this.#arguments(parameters);
+    this.invoke = rules.add(`${marker} ${open} ${inner} ${marker} "</invoke>\\n"`);
   }
 
   /** Tags of the parameters. */
@@ -71,7 +73,7 @@ class CallRules {
     if (shape.kind !== 'types') return '""';
     const wrong = membersOf(shape.schema).find(({ name }) => !tagName.test(name));
     if (!wrong) return this.#members(shape.schema);
-    const problem = `the parameter name ${JSON.stringify(wrong.name)} cannot be a tag of a forced call`;
+    const problem = `the parameter name ${JSON.stringify(wrong.name)} cannot be a tag of a call that is checked`;
     throw fieldError(this.#rules.param, problem, 'invalid_schema');
   }
 
@@ -116,7 +118,7 @@ class CallRules {
     const texts = values.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
     const possible = texts.filter((text) => !text.includes(']<'));
     if (possible.length > 0) return possible.map(literal).join(' | ');
-    const problem = 'an `enum` or `const` has no value that a forced call can hold';
+    const problem = 'an `enum` or `const` has no value that a call can hold';
     throw fieldError(this.#rules.param, problem, 'invalid_schema');
   }
 

@@ -1,20 +1,22 @@
 import type { RenderInput } from '@altstream/minimax-m3-chat';
 import { byteRoomOf, checkBytes } from '../../generation/prompt-bytes.js';
-import type { TextResult } from '../../worker/text/text-messages.js';
+import { fieldError } from '../../openai/parse-body.js';
+import { EngineWorkerError } from '../../worker/engine-worker-error.js';
+import type { TextResult, TextTask } from '../../worker/text/text-messages.js';
 import type { Ticket } from '../admission.js';
+import type { ChatPrompt } from './chat-prompt.js';
 
 /** Who wants a prompt, and until when. */
 export type PromptAsker = Pick<Ticket, 'context' | 'signal'>;
 
 /** Renders a chat and tokenizes it; refuses one whose texts cannot fit before it is rendered. */
-export function tokenizeChat(input: RenderInput, asker: PromptAsker): Promise<TextResult> {
-  return tokenize({ kind: 'chat', input }, { bytes: bytesOfChat(input), param: 'messages' }, asker);
+export function tokenizeChat(prompt: ChatPrompt, asker: PromptAsker): Promise<TextResult> {
+  return prepareChat('chat', prompt, asker);
 }
 
 /** Renders a chat and does not tokenize it. */
-export async function renderChat(input: RenderInput, asker: PromptAsker): Promise<string> {
-  const size = { bytes: bytesOfChat(input), param: 'messages' } as const;
-  return (await tokenize({ kind: 'render', input }, size, asker)).text;
+export async function renderChat(prompt: ChatPrompt, asker: PromptAsker): Promise<string> {
+  return (await prepareChat('render', prompt, asker)).text;
 }
 
 /** Tokenizes a text; refuses one that cannot fit before that. */
@@ -23,15 +25,35 @@ export function tokenizeText(text: string, asker: PromptAsker): Promise<TextResu
   return tokenize({ kind: 'text', text }, { bytes, param: 'prompt' }, asker);
 }
 
+async function prepareChat(
+  kind: 'chat' | 'render',
+  { input, template }: ChatPrompt,
+  asker: PromptAsker,
+): Promise<TextResult> {
+  const size = { bytes: bytesOfChat(input), param: 'messages' } as const;
+  try {
+    return await tokenize({ kind, input, template }, size, asker);
+  } catch (error) {
+    const isSyntax = error instanceof EngineWorkerError && error.code === 'CHAT_TEMPLATE_SYNTAX';
+    if (template === undefined || !isSyntax) throw error;
+    throw fieldError('chat_template', `cannot be parsed: ${syntaxProblem(error.message)}`);
+  }
+}
+
+/** The parser's own words: the rest speaks of the checkpoint's template. */
+function syntaxProblem(message: string): string {
+  return /cannot be parsed \((.*)\);/s.exec(message)?.[1] ?? message;
+}
+
 async function tokenize(
-  job: { kind: 'chat' | 'render'; input: RenderInput } | { kind: 'text'; text: string },
+  task: TextTask,
   { bytes, param }: { bytes: number; param: 'messages' | 'prompt' },
   { context, signal }: PromptAsker,
 ): Promise<TextResult> {
   const { maxModelLength = Number.POSITIVE_INFINITY } = context.info ?? {};
   const room = byteRoomOf(context.tokenizer.bytes, maxModelLength);
   checkBytes(bytes, room, param);
-  const result = await context.text.run({ ...job, mostBytes: room.mostBytes }, signal);
+  const result = await context.text.run({ ...task, mostBytes: room.mostBytes }, signal);
   if ('ids' in result) return result;
   checkBytes(result.tooLongBytes, room, param);
   throw new Error(`a prompt of ${result.tooLongBytes} bytes was refused, though it may fit`);

@@ -23,7 +23,7 @@ import { turnOf } from '../access/turn.js';
 import { admit, type Ticket } from '../admission.js';
 import { cacheSaltOf } from '../cache-salt.js';
 import { clampedHeader } from '../clamped-header.js';
-import { templateInput } from '../prompt/chat-prompt.js';
+import { chatPromptOf } from '../prompt/chat-prompt.js';
 import { tokenizeChat } from '../prompt/prompt-text.js';
 import { readFields } from '../request/ignored-fields.js';
 import { tellIgnored } from '../request/ignored-params.js';
@@ -62,10 +62,11 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
   const isToolUse = calls.tools.length > 0;
   checkChoices(context, 1, request);
   checkTokens(context, request);
-  const asked = chatGrammarOf(request, calls);
-  await compileGrammar(asked, context);
+  const asked = chatGrammarOf(request, calls, context.settings);
+  await compileGrammar(asked?.answer, context);
+  await compileGrammar(asked?.calls, context);
   const shown = { ...request, tools: [...calls.tools] };
-  const prompt = await tokenizeChat(templateInput(shown, context), ticket);
+  const prompt = await tokenizeChat(chatPromptOf(shown, context), ticket);
   const start = grammarStartOf(prompt.text);
   const wanted = request.max_completion_tokens ?? request.max_tokens ?? undefined;
   const contextTokens = context.info?.maxModelLength ?? 0;
@@ -100,7 +101,12 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
         never: request.tool_choice === 'none' ? callMarkers(context) : [],
         limits: {
           maxTokens: room.maxTokens,
-          grammar: asked && { grammar: asked.grammar, start, marker: asked.marker },
+          grammar: asked && {
+            grammar: asked.answer?.grammar,
+            calls: asked.calls?.grammar,
+            marker: asked.marker,
+            start,
+          },
           logprobs: request.logprobs ? (request.top_logprobs ?? 0) : undefined,
           cacheSalt,
           ...turn,
@@ -118,6 +124,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
     head: headOf(context, `chatcmpl-${ticket.id}`),
     shape: {
       wantsLogprobs: request.logprobs ?? false,
+      hasMatchedStop: context.settings.sglangCompat,
       reasoningFields: (request.include_reasoning ?? true) ? context.settings.reasoningFields : [],
       tokens: {
         bytesOf: (token) => context.tokenizer.bytes.bytesOf(token),

@@ -81,6 +81,7 @@ async function start(
     logprobs: request.logprobs ?? undefined,
     echo: request.echo ?? false,
     showsGenerated: request.max_tokens !== 0,
+    hasMatchedStop: context.settings.sglangCompat,
     tokens: {
       bytesOf: (token) => context.tokenizer.bytes.bytesOf(token),
       asTokenIds: request.return_tokens_as_token_ids ?? false,

@@ -9,7 +9,7 @@ import { textOf } from '../../openai/token-text.js';
 import type { ServerContext } from '../../server-context.js';
 import { checkOpen } from '../admission.js';
 import { ClientWatch } from '../client-watch.js';
-import { templateInput } from '../prompt/chat-prompt.js';
+import { chatPromptOf } from '../prompt/chat-prompt.js';
 import { type PromptAsker, renderChat, tokenizeChat, tokenizeText } from '../prompt/prompt-text.js';
 
 /** `/tokenize`, `/detokenize` and `/apply-template`: prompts as the model gets them, without the model. */
@@ -23,7 +23,7 @@ export function tokens(app: FastifyInstance, context: ServerContext): void {
       const request = parseTokenizeRequest(body);
       const from = asker(request.model, reply);
       const { ids } = await ('chat' in request
-        ? tokenizeChat(templateInput(request.chat, context), from)
+        ? tokenizeChat(chatPromptOf(request.chat, context), from)
         : tokenizeText(request.prompt, from));
       const texts = {
         bytesOf: (id: number) => context.tokenizer.bytes.bytesOf(id),
@@ -45,7 +45,7 @@ export function tokens(app: FastifyInstance, context: ServerContext): void {
   app.post('/apply-template', async ({ body }, reply) => {
     const request = parseTemplateRequest(body);
     const from = asker(request.model, reply);
-    return { prompt: await renderChat(templateInput(request, context), from) };
+    return { prompt: await renderChat(chatPromptOf(request, context), from) };
   });
 }
 

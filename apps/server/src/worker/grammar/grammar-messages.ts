@@ -30,7 +30,7 @@ export type FromGrammar =
   | { readonly type: 'refused'; readonly id: number; readonly reason: string }
   /** The wasm aborted: the worker ends with this message. */
   | { readonly type: 'aborted'; readonly reason: string }
-  /** A matcher begins; `key` is that of its grammar. */
+  /** A matcher begins, or goes on with another grammar; `key` is that of the grammar. */
   | { readonly type: 'opened'; readonly matcher: number; readonly key: string }
   | { readonly type: 'closed'; readonly matcher: number }
   /** Its masks cost too much. */

@@ -4,8 +4,8 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { ByteTable, byteToCharacter } from '@altstream/minimax-m3-chat';
 import { AnswerMatcher } from '../../grammar/answer-matcher.js';
-import { grammarKey } from '../../grammar/grammar.js';
-import { loadGrammarLibrary } from '../../grammar/library.js';
+import { type Grammar, grammarKey } from '../../grammar/grammar.js';
+import { type LibraryMatcher, loadGrammarLibrary } from '../../grammar/library.js';
 import { GrammarShelf } from '../../grammar/shelf.js';
 import { ownThread, ThreadClock } from '../threads/thread-time.js';
 import type {
@@ -44,6 +44,8 @@ const shelf = new GrammarShelf(
 );
 interface Entry {
   readonly matcher: AnswerMatcher;
+  /** Told when calls begin, so that the right grammar is blamed for what they cost. */
+  callsKey: string | undefined;
   readonly budget: MaskBudget;
   count: number;
 }
@@ -109,16 +111,32 @@ async function follow(port: MessagePort, message: ToMatchers): Promise<void> {
 }
 
 async function open({ matcher: id, grammar, tokens }: Extract<ToMatchers, { type: 'open' }>) {
-  post({ type: 'opened', matcher: id, key: grammarKey(grammar.grammar) });
-  state.begin(id, compileMs);
-  const compiled = await shelf.take(grammar.grammar);
+  const { grammar: own, calls: ofCalls } = grammar;
+  const first = own ?? ofCalls;
+  if (first) post({ type: 'opened', matcher: id, key: grammarKey(first) });
+  const answer = own && (await matcherOf(id, own));
+  const calls = ofCalls && (await matcherOf(id, ofCalls));
   // What was accepted before cost about as much then.
   state.begin(id, mostMaskMs + tokens.length);
+  const matcher = new AnswerMatcher({ answer, calls }, grammar, options);
+  const callsKey = own && ofCalls && grammarKey(ofCalls);
+  const entry = { matcher, callsKey, budget: new MaskBudget(), count: tokens.length };
+  matchers.set(id, entry);
+  for (const token of tokens) accept(id, entry, token);
+}
+
+async function matcherOf(id: number, grammar: Grammar): Promise<LibraryMatcher> {
+  state.begin(id, compileMs);
+  const compiled = await shelf.take(grammar);
   const endsAlone = eosTokenIds.length === 0;
-  const inner = await library.GrammarMatcher.createGrammarMatcher(compiled, undefined, endsAlone);
-  const matcher = new AnswerMatcher(inner, grammar, options);
-  matchers.set(id, { matcher, budget: new MaskBudget(), count: tokens.length });
-  for (const token of tokens) matcher.accept(token);
+  return library.GrammarMatcher.createGrammarMatcher(compiled, undefined, endsAlone);
+}
+
+function accept(id: number, entry: Entry, token: number): void {
+  entry.matcher.accept(token);
+  if (entry.callsKey === undefined || !entry.matcher.isInCalls) return;
+  post({ type: 'opened', matcher: id, key: entry.callsKey });
+  entry.callsKey = undefined;
 }
 
 /** Accepts the token, if there is one, and says what may follow. */
@@ -132,7 +150,7 @@ async function next(
     state.begin(matcher, mostMaskMs);
   }
   const start = clock.now();
-  if (message.type === 'accept') entry.matcher.accept(message.id);
+  if (message.type === 'accept') accept(matcher, entry, message.id);
   const mask = await entry.matcher.mask();
   entry.budget.spend(clock.now() - start);
   return mask;

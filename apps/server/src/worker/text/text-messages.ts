@@ -1,11 +1,18 @@
 import type { RenderInput } from '@altstream/minimax-m3-chat';
 import type { WireError } from '../messages.js';
 
-/** What the text worker turns into token ids; a `render` ends with the text. */
-export type TextJob = (
-  | { readonly kind: 'chat' | 'render'; readonly input: RenderInput }
-  | { readonly kind: 'text'; readonly text: string }
-) & {
+/** What a text worker turns into token ids; a `render` ends with the text. */
+export type TextTask =
+  | {
+      readonly kind: 'chat' | 'render';
+      readonly input: RenderInput;
+      /** In place of the server's. */
+      readonly template?: string | undefined;
+    }
+  | { readonly kind: 'text'; readonly text: string };
+
+/** A task with its bound. */
+export type TextJob = TextTask & {
   /** UTF-8 bytes that a prompt may have; a longer one is not tokenized. */
   readonly mostBytes: number;
 };

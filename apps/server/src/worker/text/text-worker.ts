@@ -55,9 +55,7 @@ function run(id: number, job: TextJob): Done {
     );
     return { result: { ids, text }, seconds: { tokenize } };
   }
-  if ('error' in template) throw template.error;
-  const { value } = template;
-  const [rendered, seconds] = timed(id, 'rendering', () => value.render(job.input));
+  const [rendered, seconds] = timed(id, 'rendering', () => templateOf(job).render(job.input));
   // Tools and thoughts count too, and only the template knows what it shows of them.
   const bytes = Buffer.byteLength(rendered.text);
   if (bytes > job.mostBytes) {
@@ -67,6 +65,12 @@ function run(id: number, job: TextJob): Done {
   if (job.kind === 'render') return { result: { ids: [], text }, seconds: { template: seconds } };
   const [ids, tokenize] = timed(id, 'tokenizing', () => tokenizer.encodePrompt(rendered));
   return { result: { ids, text }, seconds: { template: seconds, tokenize } };
+}
+
+function templateOf({ template: own }: Extract<TextJob, { input: unknown }>): ChatTemplate {
+  if (own !== undefined) return new ChatTemplate(own, tokenizer.addedTexts);
+  if ('error' in template) throw template.error;
+  return template.value;
 }
 
 /** Tells the main thread what begins, which has an eye on it from then on. */
