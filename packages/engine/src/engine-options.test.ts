@@ -37,6 +37,22 @@ describe('the default number of pages', () => {
     expect([options.pages, options.maxModelLength]).toEqual([2048, 32_768]);
   });
 
+  it('lets a sequence be as long as the share of its tenant', () => {
+    const model = modelOf(1000, 1024);
+    const half = settle({ model, pages: 20, maxTenantShare: 0.5 });
+    expect(half.maxModelLength).toBe(160);
+    expect(
+      settle({ model, maxModelLength: 320, maxSequences: 1, maxTenantShare: 0.5 }),
+    ).toMatchObject({ pages: 40, maxModelLength: 320 });
+    const long = () => settle({ model, pages: 20, maxTenantShare: 0.5, maxModelLength: 161 });
+    expect(long).toThrow(
+      /`maxModelLength` .*at most 160, what 10 pages \(a tenant's share of 20\)/,
+    );
+    for (const maxTenantShare of [0, 1.01, Number.NaN]) {
+      expect(() => settle({ model, maxTenantShare })).toThrow(/`maxTenantShare`/);
+    }
+  });
+
   it('is at least one, however large a page is', () => {
     expect(settle({ model: modelOf(1000, 2 ** 31) }).pages).toBe(1);
   });

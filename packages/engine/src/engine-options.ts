@@ -2,6 +2,7 @@ import { ParameterError } from './errors/index.js';
 import { mostStopTokenIds } from './generation-parameters.js';
 import type { CacheDemand, CacheSize } from './memory/cache-size.js';
 import type { CausalModel, ModelFacts } from './model.js';
+import { pagesOfShare } from './scheduler/tenant-share.js';
 import type { StepWatch } from './step/step-watch.js';
 import type { TokenBytes } from './stop-condition.js';
 
@@ -37,6 +38,11 @@ export interface EngineOptions {
   readonly schedulingPolicy?: 'fcfs' | 'priority';
   /** Milliseconds after which a request that has no place yet ends in a `DeadlineError`; default 0 = never. */
   readonly queueTimeoutMs?: number;
+  /**
+   * Share of the pages that the sequences of one tenant may hold, above 0 and at most 1; no sequence is
+   * longer than that. Default 1.
+   */
+  readonly maxTenantShare?: number;
   /** Told every decision of the scheduler as a line of JSON, without prompts; see `replaySchedule`. */
   readonly onTrace?: (line: string) => void;
   /** Milliseconds of a clock that never goes back; default `performance.now`. */
@@ -133,6 +139,7 @@ export function settleOptions<M extends ModelFacts>(given: OptionsOn<M>): Settle
     itlTargetMs: natural('itlTargetMs', given.itlTargetMs ?? 50),
     schedulingPolicy: given.schedulingPolicy ?? 'fcfs',
     queueTimeoutMs: natural('queueTimeoutMs', given.queueTimeoutMs ?? 0),
+    maxTenantShare: share('maxTenantShare', given.maxTenantShare ?? 1),
     onTrace: given.onTrace,
     watch: given.watch,
     maxWaitingTokens:
@@ -165,11 +172,13 @@ export function withPages<M extends ModelFacts>(
   options: SettledOptions<M>,
   cache: CacheSize,
 ): SettledOptions<M> {
-  const { demand, model } = options;
+  const { demand, model, maxTenantShare } = options;
   const { length, isLengthGiven } = demand;
-  const roomTokens = cache.pages * model.pageTokens;
+  const pages = pagesOfShare(cache.pages, maxTenantShare);
+  const roomTokens = pages * model.pageTokens;
   if (isLengthGiven && length > roomTokens) {
-    const expected = `at most ${roomTokens}, what ${cache.pages} pages of ${model.pageTokens} tokens hold`;
+    const whose = maxTenantShare < 1 ? ` (a tenant's share of ${cache.pages})` : '';
+    const expected = `at most ${roomTokens}, what ${pages} pages${whose} of ${model.pageTokens} tokens hold`;
     throw new ParameterError({ parameter: 'maxModelLength', expected, received: length });
   }
   return { ...options, cache, maxModelLength: Math.min(length, roomTokens) };
@@ -188,9 +197,12 @@ function cacheRule(
     return { pages: defaultPages(given, maxSequences, length), why };
   }
   const fraction = memoryFraction ?? defaultFraction;
-  if (fraction > 0 && fraction <= 1) return { fraction };
-  const expected = 'a number above 0, at most 1';
-  throw new ParameterError({ parameter: 'memoryFraction', expected, received: fraction });
+  return { fraction: share('memoryFraction', fraction) };
+}
+
+function share(parameter: string, value: number): number {
+  if (value > 0 && value <= 1) return value;
+  throw new ParameterError({ parameter, expected: 'a number above 0, at most 1', received: value });
 }
 
 function positive(parameter: string, value: number): number {
@@ -205,13 +217,13 @@ function natural(parameter: string, value: number): number {
 
 /** The model's own longest sequence may be far beyond this machine, so only an explicit one counts. */
 function defaultPages(
-  { model, maxModelLength }: OptionsOn<ModelFacts>,
+  { model, maxModelLength, maxTenantShare = 1 }: OptionsOn<ModelFacts>,
   maxSequences: number,
   length: number,
 ): number {
   const perSequence = Math.ceil(length / model.pageTokens);
   const affordable = Math.floor(mostDefaultCacheBytes / model.pageBytes);
-  const least = maxModelLength === undefined ? 1 : perSequence;
+  const least = maxModelLength === undefined ? 1 : Math.ceil(perSequence / maxTenantShare);
   return Math.max(least, Math.min(perSequence * maxSequences, affordable));
 }
 

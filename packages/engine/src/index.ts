@@ -39,7 +39,7 @@ export type { MockFault } from './mock/mock-faults.js';
 export type { CausalModel, ModelBatch, ModelCache, ModelFacts, StepContext } from './model.js';
 export type { PageCounts } from './pages/page-pool.js';
 export type { PrefixCacheCounts } from './pages/prefix-cache.js';
-export type { SchedulerCounts } from './scheduler/scheduler.js';
+export type { SchedulerCounts } from './scheduler/scheduler-options.js';
 export { type ReplayReport, replaySchedule } from './scheduler/trace/replay.js';
 export type { Backlog, TraceDecision, TracePiece } from './scheduler/trace/trace-line.js';
 export type { StepPlan, StepWatch } from './step/step-watch.js';

@@ -66,6 +66,7 @@ export interface ServeFlags extends TlsFlags {
   readonly queueTimeout: number;
   readonly requestTimeout: number;
   readonly tenantHeader?: string;
+  readonly maxTenantKvShare: number;
   readonly recordTrace?: string;
   readonly numGpuBlocksOverride?: number;
   readonly blockSize?: number;
@@ -228,6 +229,11 @@ function addTurnFlags(command: Command): void {
     )
     .addOption(
       flag('--tenant-header <name>', 'header that tells tenants of one key apart').argParser(token),
+    )
+    .addOption(
+      flag('--max-tenant-kv-share <share>', 'of the cache, for all requests of one tenant')
+        .argParser(share)
+        .default(1),
     )
     .addOption(flag('--record-trace <file>', 'write every decision of the scheduler to it'));
 }

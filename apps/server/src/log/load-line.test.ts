@@ -10,7 +10,14 @@ const idle = {
   steps: 0,
   pages: { total: 8, free: 4, evictable: 2, pinned: 2, reserved: 2 },
   prefixCache: { queries: 4, hits: 1 },
-  scheduling: { preemptions: 3, preempted: 0, expired: 0 },
+  scheduling: {
+    preemptions: 3,
+    preempted: 0,
+    expired: 0,
+    sharePreemptions: 0,
+    tenantsAtShare: 0,
+    largestTenantPages: 0,
+  },
 };
 
 describe('the line of load', () => {

@@ -40,6 +40,14 @@ export class EngineMetrics {
       running: vllm.gauge('num_requests_running', 'Sequences that hold pages'),
       cache: vllm.gauge('kv_cache_usage_perc', 'Share of pages in use, 0 to 1'),
       pages: own.gauge('kv_pages', 'Pages of the KV cache by state', ['state']),
+      largestTenant: own.gauge(
+        'tenant_kv_usage_max_perc',
+        'Share of pages of the tenant that holds most, 0 to 1',
+      ),
+      tenantsAtShare: own.gauge(
+        'tenants_at_kv_share',
+        'Tenants that wait as they have their share',
+      ),
       backlog: own.gauge('output_backlog_steps', 'Steps whose tokens were not sent on yet'),
     };
     this.#totals = {
@@ -48,6 +56,10 @@ export class EngineMetrics {
       prompt: vllm.total('prompt_tokens_total', 'Prompt tokens, computed or found'),
       generation: vllm.total('generation_tokens_total', 'Generated tokens'),
       preemptions: vllm.total('num_preemptions_total', 'Sequences that gave up their pages'),
+      sharePreemptions: own.total(
+        'tenant_share_preemptions_total',
+        'Sequences that gave up their pages to others of their tenant, which had its share',
+      ),
       ledger: own.total('kv_ledger_errors_total', 'Checks of the page ledger that failed'),
     };
     this.#steps = {
@@ -127,8 +139,15 @@ export class EngineMetrics {
     this.#totals.queries.to(prefixCache.queries);
     this.#totals.hits.to(prefixCache.hits);
     this.#totals.ledger.to(stats.ledgerErrors);
-    this.#totals.preemptions.to(stats.scheduling.preemptions);
+    this.#setScheduling(stats);
     this.#setGraphs(graphs);
+  }
+
+  #setScheduling({ scheduling, pages }: WorkerStats): void {
+    this.#totals.preemptions.to(scheduling.preemptions);
+    this.#totals.sharePreemptions.to(scheduling.sharePreemptions);
+    this.#gauges.largestTenant.set(scheduling.largestTenantPages / pages.total);
+    this.#gauges.tenantsAtShare.set(scheduling.tenantsAtShare);
   }
 
   /** Takes what steps were. */

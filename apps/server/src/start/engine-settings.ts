@@ -44,6 +44,7 @@ export function workerOptions(flags: ServeFlags, model: string): Omit<EngineWork
     itlTargetMs: flags.itlTargetMs,
     longPrefillTokenThreshold: flags.longPrefillTokenThreshold,
     queueTimeoutMs: flags.queueTimeout * 1000,
+    maxTenantShare: flags.maxTenantKvShare,
     traceFile: flags.recordTrace,
     pages: flags.numGpuBlocksOverride,
     prefixCaching: flags.enablePrefixCaching,

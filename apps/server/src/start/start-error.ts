@@ -23,6 +23,7 @@ const flagOf: Readonly<Record<string, string>> = {
   maxPartialPrefills: '--max-num-partial-prefills',
   maxWaiting: '--max-num-queued-reqs',
   maxWaitingTokens: '--max-num-queued-tokens',
+  maxTenantShare: '--max-tenant-kv-share',
   pages: '--num-gpu-blocks-override',
   memoryFraction: '--gpu-memory-utilization',
   num_hidden_layers: '--override num_hidden_layers=N',

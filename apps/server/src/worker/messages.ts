@@ -43,6 +43,8 @@ export interface EngineWorkerOptions {
   readonly itlTargetMs: number;
   readonly longPrefillTokenThreshold: number;
   readonly queueTimeoutMs: number;
+  /** Of the pages, for the sequences of one tenant. */
+  readonly maxTenantShare: number;
   /** File that gets every decision of the scheduler. */
   readonly traceFile: string | undefined;
   readonly pages: number | undefined;

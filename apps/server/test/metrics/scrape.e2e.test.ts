@@ -216,6 +216,7 @@ describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, (
       ...['gpu_memory_bytes', 'startup_seconds', 'engine_heartbeat_age_seconds'],
       ...['template_seconds', 'tokenize_seconds', 'grammar_compile_seconds'],
       ...['text_worker_jobs_total', 'text_worker_seconds_total', 'text_worker_lost_total'],
+      ...['tenant_kv_usage_max_perc', 'tenants_at_kv_share', 'tenant_share_preemptions_total'],
       ...['text_jobs_waiting', 'text_jobs_running'],
       ...['grammar_cache_hits_total', 'grammar_cache_misses_total'],
       ...['connections_refused_total', 'output_faults_total', 'server_ignored_fields_total'],

@@ -29,3 +29,14 @@ export interface Batch extends BatchParts {
 export function completesPrompt({ sequence, start, tokens }: PrefillPiece): boolean {
   return start + tokens === sequence.prefillTokens;
 }
+
+/** Nothing is computed. */
+export const emptyBatch: BatchParts = { decode: [], prefill: [] };
+
+/** How deep in their contexts pieces of prompts lie, and how many tokens they have. */
+export function extentOf(pieces: readonly PrefillPiece[]): { depth: number; tokens: number } {
+  return {
+    depth: Math.max(0, ...pieces.map(({ start }) => start + 1)),
+    tokens: pieces.reduce((sum, { tokens }) => sum + tokens, 0),
+  };
+}

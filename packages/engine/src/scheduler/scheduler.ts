@@ -1,43 +1,15 @@
-import type { PrefixCache } from '../pages/prefix-cache.js';
 import type { Sequence } from '../sequence.js';
-import type { Batch, BatchParts, PrefillPiece } from './batch.js';
+import { type Batch, type BatchParts, emptyBatch, extentOf, type PrefillPiece } from './batch.js';
 import { Headroom } from './headroom.js';
 import { lateness } from './lateness.js';
 import { PrefillPace } from './prefill-pace.js';
 import { RunningSet } from './running-set.js';
+import type { SchedulerCounts, SchedulerOptions } from './scheduler-options.js';
+import { TenantShare } from './tenant-share.js';
 import type { Backlog } from './trace/trace-line.js';
 import { TraceRecorder } from './trace/trace-recorder.js';
 import { chooseVictim, losesLess } from './victim.js';
 import { WaitingQueue } from './waiting-queue.js';
-
-/** Limits of one step. */
-export interface SchedulerOptions {
-  readonly cache: PrefixCache;
-  /** Most sequences that run at the same time. */
-  readonly maxSequences: number;
-  /** Most prompt tokens of a step. */
-  readonly maxBatchedTokens: number;
-  /** Most prompts that share a step's prefill. */
-  readonly maxPartialPrefills: number;
-  /** Most tokens of one prompt in a step; 0 = no limit of its own. */
-  readonly longPrefillTokenThreshold: number;
-  /** Longest that a chunk of prompts may keep decoding sequences waiting; 0 = no limit. */
-  readonly itlTargetMs: number;
-  /** Longest wait for the first admission; 0 = no limit. */
-  readonly queueTimeoutMs: number;
-  /** Told every call and every decision, as lines of JSON. */
-  readonly onTrace?: ((line: string) => void) | undefined;
-}
-
-/** Counters of the scheduler's decisions. */
-export interface SchedulerCounts {
-  /** Sequences that gave up their pages and start anew. */
-  readonly preemptions: number;
-  /** Of these, the ones that wait for a place at the moment. */
-  readonly preempted: number;
-  /** Sequences whose time was over. */
-  readonly expired: number;
-}
 
 /**
  * Decides what runs next. Pure bookkeeping: it touches no device and reads no clock but the one that it is
@@ -50,14 +22,16 @@ export class Scheduler {
   readonly #headroom = new Headroom();
   readonly #pace = new PrefillPace();
   readonly #trace: TraceRecorder;
-  readonly #counts = { preemptions: 0, expired: 0 };
+  readonly #shares: TenantShare;
+  readonly #counts = { preemptions: 0, expired: 0, sharePreemptions: 0, tenantsAtShare: 0 };
   #step = 0;
   #landed = 0;
   #lacksPages = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
-    const { cache, onTrace } = options;
+    const { cache, onTrace, maxTenantShare = 1 } = options;
+    this.#shares = new TenantShare(cache, maxTenantShare);
     this.#waiting = new WaitingQueue((sequence) => cache.search.foundTokens(sequence));
     this.#trace = new TraceRecorder(
       {
@@ -70,6 +44,7 @@ export class Scheduler {
         longPrefillTokenThreshold: options.longPrefillTokenThreshold,
         itlTargetMs: options.itlTargetMs,
         queueTimeoutMs: options.queueTimeoutMs,
+        ...(maxTenantShare < 1 && { maxTenantShare }),
       },
       onTrace,
     );
@@ -105,7 +80,8 @@ export class Scheduler {
   }
 
   get counts(): SchedulerCounts {
-    return { ...this.#counts, preempted: this.#waiting.preempted };
+    const largestTenantPages = this.#shares.largest(this.live);
+    return { ...this.#counts, preempted: this.#waiting.preempted, largestTenantPages };
   }
 
   /** Sequences that hold pages. */
@@ -264,12 +240,20 @@ export class Scheduler {
     );
   }
 
-  /** A large request whose turn it is is never passed over, so it cannot starve. */
+  /** A large request whose turn it is is never passed over but for its tenant's share, so it cannot starve. */
   #admit(nowMs: number): void {
     const { cache, maxSequences } = this.#options;
+    const full = new Set<string>();
     while (this.#running.places < maxSequences) {
-      const next = this.#waiting.head(nowMs);
-      if (!next || !cache.admit(next, this.#heldBack())) return;
+      const next = this.#waiting.head(nowMs, full);
+      this.#counts.tenantsAtShare = full.size;
+      if (!next) return;
+      const ofTenant = (): number => this.#heldBack(this.#shares.of(next, this.#running.placed));
+      if (!this.#shares.admits(next, this.live, ofTenant)) {
+        full.add(next.tenant);
+        continue;
+      }
+      if (!cache.admit(next, this.#heldBack(this.#running.placed))) return;
       this.#waiting.take(next, nowMs);
       next.admit(this.#step);
       this.#running.prefills.add(next);
@@ -277,9 +261,8 @@ export class Scheduler {
     }
   }
 
-  #heldBack(): number {
+  #heldBack(placed: readonly Sequence[]): number {
     const { pageTokens } = this.#options.cache;
-    const { placed } = this.#running;
     return placed.length === 0 ? 0 : this.#headroom.pages(placed, pageTokens);
   }
 
@@ -295,7 +278,7 @@ export class Scheduler {
     if (needy.length > cache.availablePages) needy.sort((a, b) => (losesLess(a, b) ? 1 : -1));
     for (const sequence of needy) {
       if (sequence.state !== 'decoding') continue;
-      if (cache.grow(sequence, sequence.computedTokens + 1)) continue;
+      if (this.#grow(sequence)) continue;
       if (!this.#isFlying && this.#makeRoom(sequence, this.#step)) continue;
       this.#lacksPages = true;
       if (this.#isFlying) break;
@@ -355,12 +338,21 @@ export class Scheduler {
     return { decode: [first], prefill: [] };
   }
 
+  #grow(sequence: Sequence): boolean {
+    if (!this.#shares.mayGrow(sequence, this.live)) return false;
+    return this.#options.cache.grow(sequence, sequence.computedTokens + 1);
+  }
+
   /** Room for one more token; takes pages of others if it must. False: not in this step. */
   #makeRoom(sequence: Sequence, step: number | undefined): boolean {
-    while (!this.#options.cache.grow(sequence, sequence.computedTokens + 1)) {
-      const victim = chooseVictim(this.live, sequence, step);
+    while (!this.#grow(sequence)) {
+      // Who has its share takes from its own.
+      const isFull = !this.#shares.mayGrow(sequence, this.live);
+      const from = isFull ? this.#shares.of(sequence, this.live) : this.live;
+      const victim = chooseVictim(from, sequence, step);
       if (!victim) return false;
       this.#preempt(victim);
+      if (isFull) this.#counts.sharePreemptions += 1;
       if (victim === sequence) return false;
     }
     return true;
@@ -380,13 +372,4 @@ export class Scheduler {
   #release(sequence: Sequence): void {
     this.#options.cache.freeAfter(sequence.lastStep, sequence);
   }
-}
-
-const emptyBatch: BatchParts = { decode: [], prefill: [] };
-
-function extentOf(pieces: readonly PrefillPiece[]): { depth: number; tokens: number } {
-  return {
-    depth: Math.max(0, ...pieces.map(({ start }) => start + 1)),
-    tokens: pieces.reduce((sum, { tokens }) => sum + tokens, 0),
-  };
 }

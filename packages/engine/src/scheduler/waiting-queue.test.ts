@@ -109,6 +109,18 @@ describe('the waiting queue', () => {
     expect(take()).toBe('g');
   });
 
+  it('passes over tenants that may not start, and forgets nothing of theirs', () => {
+    const { queue, add, takeAll } = makeQueue();
+    for (const tenant of ['a', 'b', 'c']) {
+      for (let index = 0; index < 2; index += 1) add(tenant, { tenant, promptTokens: 1024 });
+    }
+    const names = (except: readonly string[]) => queue.head(0, new Set(except))?.tenant;
+    expect(names(['a'])).not.toBe('a');
+    expect(names(['a', 'b'])).toBe('c');
+    expect(names(['a', 'b', 'c'])).toBeUndefined();
+    expect(takeAll().sort().join('')).toBe('aabbcc');
+  });
+
   it('prefers whose prompt is there, the longer the better, among equal priorities', () => {
     const { add, takeAll } = makeQueue();
     add('none');

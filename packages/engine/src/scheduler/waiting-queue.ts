@@ -13,6 +13,8 @@ const mostPasses = 8;
 /** What a tenant spent while nobody else wanted it weighs no more than this later. */
 const mostDebt = 32_768;
 
+const nobody: ReadonlySet<string> = new Set();
+
 /** What one tenant has waiting, and what it may still spend. */
 interface Tenant {
   readonly name: string;
@@ -68,15 +70,20 @@ export class WaitingQueue {
     this.#tokens += sequence.prompt.length;
   }
 
-  /** The sequence whose turn it is; it keeps its turn until it is taken or gone. */
-  head(nowMs: number): Sequence | undefined {
-    const tenants = this.#ring.filter(({ waiting }) => waiting.length > 0);
+  /**
+   * The sequence whose turn it is; it keeps its turn until it is taken or gone.
+   *
+   * @param except tenants that are passed over
+   */
+  head(nowMs: number, except: ReadonlySet<string> = nobody): Sequence | undefined {
+    const mayStart = ({ name, waiting }: Tenant) => waiting.length > 0 && !except.has(name);
+    const tenants = this.#ring.filter(mayStart);
     const [only] = tenants;
     if (tenants.length <= 1) return only && this.#firstOf(only, nowMs);
     this.#creditUntilOneCanSpend(tenants, nowMs);
     for (let visits = 0; visits <= this.#ring.length; visits += 1) {
       const tenant = this.#ring[this.#turn];
-      const first = tenant && this.#firstOf(tenant, nowMs);
+      const first = tenant && mayStart(tenant) ? this.#firstOf(tenant, nowMs) : undefined;
       if (tenant && first) {
         credit(tenant);
         if (tenant.deficit >= this.#costOf(first)) return first;

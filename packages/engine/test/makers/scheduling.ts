@@ -1,7 +1,8 @@
 import { PagePool } from '../../src/pages/page-pool.js';
 import { PrefixCache } from '../../src/pages/prefix-cache.js';
 import { type Batch, completesPrompt } from '../../src/scheduler/batch.js';
-import { Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.js';
+import { Scheduler } from '../../src/scheduler/scheduler.js';
+import type { SchedulerOptions } from '../../src/scheduler/scheduler-options.js';
 
 const token = { id: 7, logprob: -1, top: [] };
 

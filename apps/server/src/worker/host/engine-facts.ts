@@ -21,6 +21,7 @@ export function engineLimits(
     itlTargetMs: options.itlTargetMs,
     longPrefillTokenThreshold: options.longPrefillTokenThreshold,
     queueTimeoutMs: options.queueTimeoutMs,
+    maxTenantShare: options.maxTenantShare,
     ...listeners,
     ...(onTrace ? { onTrace } : {}),
     ...(options.maxWaitingTokens === undefined

@@ -12,6 +12,8 @@ export interface TraceHead {
     readonly longPrefillTokenThreshold: number;
     readonly itlTargetMs: number;
     readonly queueTimeoutMs: number;
+    /** Absent = 1. */
+    readonly maxTenantShare?: number;
   };
 }
 
