@@ -5,10 +5,14 @@ import { Command } from 'commander';
 import { addBenchCommand } from './cli/bench.js';
 import { addChatCommand } from './cli/chat.js';
 import { addCheckCommand } from './cli/check.js';
+import { addCompleteCommand } from './cli/complete.js';
 import { addDoctorCommand } from './cli/doctor.js';
+import { addEnvCommand } from './cli/env.js';
 import { addEvalCommand } from './cli/eval.js';
 import { addInspectCommand } from './cli/inspect.js';
+import { addOpenapiCommand } from './cli/openapi.js';
 import { addServeCommand } from './cli/serve.js';
+import { addTokenizeCommand } from './cli/tokenize.js';
 import { exitCodes } from './errors/index.js';
 import { serverVersion } from './version.js';
 
@@ -26,11 +30,15 @@ const program = new Command('altstream')
 
 addServeCommand(program);
 addChatCommand(program);
+addCompleteCommand(program);
 addEvalCommand(program);
 addBenchCommand(program);
 addCheckCommand(program);
 addInspectCommand(program);
 addDoctorCommand(program);
+addTokenizeCommand(program);
+addOpenapiCommand(program);
+addEnvCommand(program);
 for (const command of program.commands) {
   command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes.usage));
 }

@@ -19,8 +19,8 @@ import { chooseModel } from '../client/served-models.js';
 import { parseServerAddress, type ServerAddress } from '../client/server-address.js';
 import { ExitError } from '../errors/index.js';
 import { addBenchFlags, type BenchFlags } from './bench-flags.js';
-import { interruptibly } from './interruptibly.js';
-import { interruptedExitCode, orExit } from './or-exit.js';
+import { interruptibly } from './terminal/interruptibly.js';
+import { interruptedExitCode, orExit } from './terminal/or-exit.js';
 
 /** Sockets at once; requests beyond wait in the client, as behind `--max-concurrency`. */
 const mostConnections = 4096;

@@ -1,21 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ChatOutput, ThoughtStyle } from '../chat/answer-display.js';
 import { thinkingModes, thoughtStyles } from '../chat/chat-command.js';
 import { ChatSession } from '../chat/chat-session.js';
 import { Conversation } from '../chat/conversation.js';
-import { startLocalServer } from '../chat/local-server.js';
 import { chooseModel } from '../client/served-models.js';
-import {
-  defaultBaseUrl,
-  parseServerAddress,
-  type ServerAddress,
-} from '../client/server-address.js';
-import { demoModelFolder } from '../demo-model.js';
-import { ClientError, ExitError, exitCodes } from '../errors/index.js';
-import { addClientFlags, type ClientFlags } from './client-flags.js';
-import { interruptedExitCode, orExit } from './or-exit.js';
-import { makeBars } from './progress.js';
+import { ExitError } from '../errors/index.js';
+import { findServer, type Wanted } from './answering-server.js';
+import { addClientFlags, type ClientFlags, numberFrom } from './client-flags.js';
+import { interruptedExitCode, orExit } from './terminal/or-exit.js';
 
 interface ChatFlags extends ClientFlags {
   readonly message?: string;
@@ -25,12 +18,6 @@ interface ChatFlags extends ClientFlags {
   readonly tools?: string;
   readonly maxTokens?: number;
   readonly temperature?: number;
-}
-
-/** Where answers come from, and what ends it. */
-interface ChatServer {
-  readonly address: ServerAddress;
-  close(): Promise<void>;
 }
 
 /** `altstream chat`: talk to a running server, to a checkpoint, or to the demo model. */
@@ -60,14 +47,7 @@ export function addChatCommand(program: Command): void {
     );
 }
 
-/** What the command line said. */
-interface ChatRequest {
-  readonly folder: string | undefined;
-  readonly flags: ChatFlags;
-  readonly isUrlGiven: boolean;
-}
-
-async function chat(request: ChatRequest): Promise<void> {
+async function chat(request: Wanted & { readonly flags: ChatFlags }): Promise<void> {
   const { flags } = request;
   const tools = flags.tools === undefined ? undefined : readTools(flags.tools);
   const server = await findServer(request);
@@ -109,54 +89,6 @@ async function talk(conversation: Conversation, flags: ChatFlags, greeting: stri
   }
 }
 
-/** A folder is served here; without one the given or default address, and at last the demo model. */
-async function findServer({ folder, flags, isUrlGiven }: ChatRequest): Promise<ChatServer> {
-  const address = parseServerAddress(flags.baseUrl, flags.apiKey);
-  if (folder !== undefined) {
-    if (!isUrlGiven) return loadHere(folder);
-    throw new ExitError('usage', 'a folder and --base-url were given; which of the two is meant?');
-  }
-  const remote: ChatServer = { address, close: async () => {} };
-  if (isUrlGiven) return remote;
-  try {
-    await chooseModel(address, undefined);
-    return remote;
-  } catch (error) {
-    if (!(error instanceof ClientError) || error.code !== 'CLIENT_UNREACHABLE') throw error;
-    return loadHere(demoFolderOr(error));
-  }
-}
-
-function demoFolderOr(unreachable: ClientError): string {
-  try {
-    return demoModelFolder();
-  } catch (error) {
-    const facts = `no server answers at ${defaultBaseUrl}, and ${(error as Error).message}`;
-    const remedy = 'or pass --base-url, or the folder of a checkpoint: `altstream chat DIR`';
-    throw new ExitError('usage', `${facts}; ${remedy}`, { cause: unreachable });
-  }
-}
-
-async function loadHere(folder: string): Promise<ChatServer> {
-  process.stderr.write(`Loading ${folder}\n`);
-  const started = performance.now();
-  const bars = process.stderr.isTTY ? makeBars() : undefined;
-  const local = await startLocalServer(folder, {
-    onProgress: (progress) => bars?.update(progress),
-    onEngineFailure: (error) => {
-      process.stderr.write(`altstream: the engine died: ${error.message}\n`);
-      process.exit(exitCodes.engine);
-    },
-  }).catch((error: unknown) => {
-    bars?.stop();
-    throw error;
-  });
-  bars?.stop(true);
-  const seconds = ((performance.now() - started) / 1000).toFixed(2);
-  process.stderr.write(`Ready after ${seconds} s\n`);
-  return { address: { baseUrl: local.baseUrl, apiKey: undefined }, close: () => local.close() };
-}
-
 function readTools(path: string): unknown[] {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
@@ -168,10 +100,4 @@ function readTools(path: string): unknown[] {
       'expected a JSON list of {"type": "function", "function": {"name", "parameters"}}';
     throw new ExitError('usage', `${problem}; ${expected}`, { cause });
   }
-}
-
-function numberFrom(text: string): number {
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isFinite(value)) return value;
-  throw new InvalidArgumentError('Expected a number.');
 }

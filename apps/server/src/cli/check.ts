@@ -9,7 +9,7 @@ import { printable } from '../client/printable.js';
 import { resolveModelFolder } from '../config/model-folder.js';
 import { demoModelFolder } from '../demo-model.js';
 import { ExitError, exitCodes } from '../errors/index.js';
-import { orExit } from './or-exit.js';
+import { orExit } from './terminal/or-exit.js';
 
 interface CheckFlags extends MemoryWish {
   readonly json?: boolean;

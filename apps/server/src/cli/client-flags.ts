@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultBaseUrl } from '../client/server-address.js';
 
 /** Flags of commands that talk to a running server. */
@@ -18,4 +18,11 @@ export function addClientFlags(command: Command): Command {
     )
     .option('--model <name>', 'model to ask for (default: the first served one)')
     .addOption(new Option('--api-key <key>', 'key of the server').env('ALTSTREAM_API_KEY'));
+}
+
+/** Reads a number. */
+export function numberFrom(text: string): number {
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value)) return value;
+  throw new InvalidArgumentError('Expected a number.');
 }

@@ -12,8 +12,8 @@ import { limitSkills, readSuite } from '../eval/read-suite.js';
 import { runSuite, type SuiteRun } from '../eval/run-suite.js';
 import { missedThresholds, parseThresholds } from '../eval/thresholds.js';
 import { addClientFlags, type ClientFlags } from './client-flags.js';
-import { interruptibly } from './interruptibly.js';
-import { interruptedExitCode, orExit } from './or-exit.js';
+import { interruptibly } from './terminal/interruptibly.js';
+import { interruptedExitCode, orExit } from './terminal/or-exit.js';
 
 interface EvalFlags extends ClientFlags {
   readonly suite: string;

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { sizeText } from '../check/finding.js';
 import { checkModelFolder } from '../config/model-folder.js';
 import { ExitError } from '../errors/index.js';
-import { orExit } from './or-exit.js';
+import { orExit } from './terminal/or-exit.js';
 
 /** What a checkpoint is, from its headers alone. */
 interface Inspection {

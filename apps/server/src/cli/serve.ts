@@ -10,9 +10,9 @@ import { ExitError, exitCodes } from '../errors/index.js';
 import { safeError } from '../log/safe-error.js';
 import { type RunningServer, serve } from '../serve.js';
 import type { EngineInfo } from '../worker/messages.js';
-import { banner, meansNothing } from './banner.js';
-import { orExit } from './or-exit.js';
-import { makeProgress } from './progress.js';
+import { banner, meansNothing } from './terminal/banner.js';
+import { orExit } from './terminal/or-exit.js';
+import { makeProgress } from './terminal/progress.js';
 
 /** `altstream serve`. */
 export function addServeCommand(program: Command): void {

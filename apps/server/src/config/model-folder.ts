@@ -46,14 +46,19 @@ export function findMockTexts({ tokenizer, model }: ModelFlags): ModelPlace {
   return { model: 'mock', name: 'mock', tokenizer: folder, folder };
 }
 
+/** Folder of tokenizer and template: of that model, else of the demo model. */
+export function findTexts(model = demoModelFolder()): string {
+  return checkTokenizer(resolveModelFolder(model), `--model ${model}`);
+}
+
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-function checkTokenizer(path: string): string {
+function checkTokenizer(path: string, named = `--tokenizer ${path}`): string {
   const folder = resolve(path);
   if (existsSync(join(folder, 'tokenizer.json'))) return folder;
-  throw new ExitError('usage', `--tokenizer ${path}: there is no tokenizer.json in that folder`);
+  throw new ExitError('usage', `${named}: there is no tokenizer.json in that folder`);
 }
 
 /** The folder that a path or a name of the hub stands for; a folder that is there comes first. */

@@ -1,7 +1,7 @@
 import type { ChatMessage, RenderInput, ToolDefinition } from '@altstream/minimax-m3-chat';
 import type { ChatPromptFields } from '../../openai/chat-request.js';
 import { fieldError } from '../../openai/parse-body.js';
-import type { ServerContext } from '../../server-context.js';
+import type { HttpSettings } from '../../server-context.js';
 import { thinkingKwargs } from './thinking.js';
 
 /** What is rendered, and by which template. */
@@ -18,7 +18,11 @@ export interface ChatPrompt {
  */
 export function chatPromptOf(
   request: ChatPromptFields & { readonly tool_choice?: unknown },
-  { settings }: ServerContext,
+  {
+    settings,
+  }: {
+    readonly settings: Pick<HttpSettings, 'defaultTemplateKwargs' | 'trustsTemplates'>;
+  },
 ): ChatPrompt {
   const tools = request.tool_choice === 'none' ? [] : (request.tools ?? []);
   const template = request.chat_template ?? undefined;

@@ -1,5 +1,5 @@
-import { printable } from '../client/printable.js';
-import { ClientError, ExitError, exitCodes } from '../errors/index.js';
+import { printable } from '../../client/printable.js';
+import { ClientError, ExitError, exitCodes } from '../../errors/index.js';
 
 /** How shells report a command that Ctrl-C ended. */
 export const interruptedExitCode = 130;

@@ -1,4 +1,4 @@
-import type { EngineInfo } from '../worker/messages.js';
+import type { EngineInfo } from '../../worker/messages.js';
 
 /** What the last lines of a start are about. */
 export interface BannerFacts {

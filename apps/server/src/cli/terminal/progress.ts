@@ -1,7 +1,7 @@
 import { type Options, Presets, SingleBar } from 'cli-progress';
 import type { Logger } from 'pino';
-import { sizeText } from '../check/finding.js';
-import type { LoadProgress } from '../worker/engine-link.js';
+import { sizeText } from '../../check/finding.js';
+import type { LoadProgress } from '../../worker/engine-link.js';
 
 /** Shows how far loading is. */
 export interface ProgressDisplay {

@@ -1,0 +1,109 @@
+import { type ChatTokenizer, loadTemplate, loadTokenizer } from '@altstream/minimax-m3-chat';
+import { type Command, Option } from 'commander';
+import { printable } from '../client/printable.js';
+import { findTexts } from '../config/model-folder.js';
+import { ApiError, ExitError } from '../errors/index.js';
+import { chatPromptOf } from '../http/prompt/chat-prompt.js';
+import { parseTemplateRequest } from '../openai/text-requests.js';
+import { textOf } from '../openai/token-text.js';
+import { orExit } from './terminal/or-exit.js';
+import { argumentOrInput } from './terminal/read-input.js';
+
+const formats = ['table', 'json', 'ids', 'count'] as const;
+
+interface TokenizeFlags {
+  readonly model?: string;
+  readonly chat?: boolean;
+  readonly decode?: boolean;
+  readonly format: (typeof formats)[number];
+}
+
+/** `altstream tokenize`: what a text or a chat is in tokens, or what tokens are as text; without a server. */
+export function addTokenizeCommand(program: Command): void {
+  program
+    .command('tokenize')
+    .description('show the tokens of a text or a chat, from the files of a checkpoint alone')
+    .argument('[text]', 'what to tokenize (default: all of the standard input)')
+    .option('--model <dir>', 'folder with a tokenizer.json (default: the demo model)')
+    .option('--chat', 'the text is JSON: a list of messages, or a chat request')
+    .option('--decode', 'the text is token ids: print what they say')
+    .addOption(new Option('--format <format>', 'of the output').choices(formats).default('table'))
+    .action((text: string | undefined, flags: TokenizeFlags) =>
+      orExit(async () => {
+        if (flags.chat && flags.decode) {
+          throw new ExitError('usage', '--chat and --decode contradict each other; leave one out');
+        }
+        const input = await argumentOrInput(text);
+        const folder = findTexts(flags.model);
+        const tokenizer = await loadTokenizer(folder).catch((cause: Error) => {
+          throw new ExitError('model', cause.message, { cause });
+        });
+        process.stdout.write(
+          flags.decode
+            ? decoded(input, tokenizer)
+            : shown(await idsOf(input, flags, { tokenizer, folder }), tokenizer, flags.format),
+        );
+      }),
+    );
+}
+
+/** Texts of special tokens are special tokens in a text, and text in messages. */
+async function idsOf(
+  input: string,
+  { chat }: TokenizeFlags,
+  { tokenizer, folder }: { readonly tokenizer: ChatTokenizer; readonly folder: string },
+): Promise<readonly number[]> {
+  if (!chat) return tokenizer.encode(input, { specials: true });
+  const prompt = chatOf(input);
+  const template = await loadTemplate(folder, tokenizer.addedTexts).catch((cause: Error) => {
+    throw new ExitError('model', cause.message, { cause });
+  });
+  try {
+    return tokenizer.encodePrompt(template.render(prompt));
+  } catch (cause) {
+    throw new ExitError('usage', (cause as Error).message, { cause });
+  }
+}
+
+function chatOf(text: string) {
+  try {
+    const value: unknown = JSON.parse(text);
+    const request = parseTemplateRequest(Array.isArray(value) ? { messages: value } : value);
+    const settings = { defaultTemplateKwargs: {}, trustsTemplates: false };
+    return chatPromptOf(request, { settings }).input;
+  } catch (cause) {
+    if (!(cause instanceof ApiError) && !(cause instanceof SyntaxError)) throw cause;
+    throw new ExitError('usage', `--chat: ${cause.message}`, { cause });
+  }
+}
+
+function decoded(text: string, tokenizer: ChatTokenizer): string {
+  const words = text.split(/[\s,[\]]+/).filter(Boolean);
+  const ids = words.map((word) => {
+    const id = /^\d+$/.test(word) ? Number(word) : Number.NaN;
+    if (id < tokenizer.vocabSize) return id;
+    const most = tokenizer.vocabSize - 1;
+    throw new ExitError('usage', `--decode: ${word} is no token id; expected 0 to ${most}`);
+  });
+  const said = tokenizer.decode(ids);
+  return process.stdout.isTTY ? `${printable(said)}\n` : said;
+}
+
+function shown(
+  ids: readonly number[],
+  tokenizer: ChatTokenizer,
+  format: TokenizeFlags['format'],
+): string {
+  const texts = { bytesOf: (id: number) => tokenizer.bytes.bytesOf(id), asTokenIds: false };
+  const strings = ids.map((id) => textOf(id, texts));
+  if (format === 'count') return `${ids.length}\n`;
+  if (format === 'ids') return `${JSON.stringify(ids)}\n`;
+  if (format === 'json') {
+    return `${JSON.stringify({ count: ids.length, tokens: ids, token_strs: strings })}\n`;
+  }
+  const width = String(Math.max(0, ...ids)).length;
+  const lines = ids.map(
+    (id, at) => `${String(id).padStart(width)}  ${JSON.stringify(strings[at])}\n`,
+  );
+  return printable(lines.join(''));
+}

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildByteTokenizer, defaultChatTemplate } from '@altstream/minimax-m3-chat';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { altstream, altstreamPiped } from '../makers/altstream.js';
+import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+
+const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
+
+describe('altstream tokenize', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'altstream-tokenize-'));
+  let server: ScriptedServer;
+
+  beforeAll(async () => {
+    const { tokenizerJson } = buildByteTokenizer({ vocabSize: 600 });
+    writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(tokenizerJson));
+    writeFileSync(join(folder, 'chat_template.jinja'), defaultChatTemplate);
+    server = await startScripted();
+  });
+  afterAll(async () => {
+    await server.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  const tokenize = (...args: readonly string[]) =>
+    altstream('tokenize', '--model', folder, ...args);
+  /** What a server with the same files answers. */
+  async function served(body: object) {
+    const answer = await fetch(`${server.url}/tokenize`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...body, return_token_strs: true }),
+    });
+    const { count, tokens, token_strs } = (await answer.json()) as Record<string, unknown>;
+    return { count, tokens, token_strs };
+  }
+
+  it('shows each token with its text, special ones with theirs', async () => {
+    const { code, stdout } = await tokenize('Hé\u001b\n]~b]');
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => line.replace(/^ *\d+ {2}/, ''))).toEqual([
+      ...['"H"', '"�"', '"�"', '"\\u001b"', '"\\n"', '"]~b]"'],
+    ]);
+  });
+
+  it.each([
+    ['a list of messages', [{ role: 'user', content: 'Hi [e~[' }]],
+    [
+      'a chat request',
+      { messages: [{ role: 'user', content: 'Hi' }], tools, thinking: { type: 'disabled' } },
+    ],
+  ])('counts %s as the server does', async (_, chat) => {
+    const body = Array.isArray(chat) ? { messages: chat } : chat;
+    const { stdout } = await altstreamPiped(
+      JSON.stringify(chat),
+      ...['tokenize', '--model', folder, '--chat', '--format', 'json'],
+    );
+    const expected = await served(body);
+    expect(JSON.parse(stdout)).toEqual(expected);
+    const count = await tokenize(JSON.stringify(chat), '--chat', '--format', 'count');
+    expect(count.stdout).toBe(`${expected.count}\n`);
+  });
+
+  it('reads what it wrote', async () => {
+    const text = 'Hé\n\u0000 世界 [e~[\n';
+    const ids = await altstreamPiped(text, 'tokenize', '--model', folder, '--format', 'ids');
+    const { tokenizer } = server.context;
+    expect(JSON.parse(ids.stdout)).toEqual(tokenizer.encode(text, { specials: true }));
+    expect(JSON.parse(ids.stdout)).toContain(tokenizer.specialId('[e~['));
+    const back = await altstreamPiped(ids.stdout, 'tokenize', '--model', folder, '--decode');
+    expect([back.code, back.stdout]).toEqual([0, text]);
+  });
+
+  it.each([
+    [
+      'no folder',
+      ['--model', 'no/such/folder', 'a'],
+      /--model no\/such\/folder: there is no token/,
+    ],
+    ['no chat', ['--chat', '{"messages": []}'], /--chat: .*messages/],
+    ['no JSON', ['--chat', '{'], /--chat: /],
+    ['no id', ['--decode', '[1, 600]'], /--decode: 600 is no token id; expected 0 to 599/],
+    ['two wishes', ['--decode', '--chat', '1'], /contradict each other/],
+    ['an unknown format', ['--format', 'xml', 'a'], /table, json, ids, count/],
+  ])('says in one sentence what is wrong: %s', async (_, args, sentence) => {
+    const { code, stdout, stderr } = await tokenize(...args);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(sentence);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  });
+});
