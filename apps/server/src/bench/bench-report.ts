@@ -43,6 +43,7 @@ export function benchReport(
     failed,
     errors: countErrors(records),
     total_input_tokens: input,
+    total_cached_tokens: cachedOf(good),
     total_output_tokens: output,
     ...retokenizedOf(good, perSecond),
     request_throughput: perSecond(good.length),
@@ -56,6 +57,7 @@ export function benchReport(
     tokens_per_chunk: deltas === 0 ? null : output / deltas,
     empty_answers: good.filter(({ deltasAt }) => deltasAt.length === 0).length,
     ...Object.assign({}, ...metricNames.map((name) => summary(name, good, options))),
+    ...turnsOf(good),
     ...(options.isDetailed ? details(records) : {}),
   };
 }
@@ -83,6 +85,28 @@ function retokenizedOf(
     total_output_tokens_retokenized: total,
     output_throughput_retokenized: perSecond(total),
   };
+}
+
+/** Null where a server does not say. */
+function cachedOf(good: readonly RequestRecord[]): number | null {
+  const known = good.flatMap(({ cachedTokens }) =>
+    cachedTokens === undefined ? [] : [cachedTokens],
+  );
+  return known.length < good.length ? null : sumOf(known);
+}
+
+/** Later requests of dialogues find what those before them left, so their first tokens come sooner. */
+function turnsOf(good: readonly RequestRecord[]): BenchReport {
+  const most = good.reduce((sum, { turn = 1 }) => Math.max(sum, turn), 1);
+  if (most === 1) return {};
+  const means = Array.from({ length: most }, (_, index) => {
+    const values = valuesOf(
+      'ttft',
+      good.filter(({ turn }) => turn === index + 1),
+    );
+    return values.length === 0 ? null : meanOf(values);
+  });
+  return { mean_ttft_ms_by_turn: means };
 }
 
 /** Milliseconds; undefined where a request has no such time. */

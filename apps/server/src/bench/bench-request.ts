@@ -26,6 +26,10 @@ export interface RequestRecord {
   readonly deltasAt: readonly number[];
   readonly endedAt: number;
   readonly inputTokens?: number | undefined;
+  /** Of those, the ones that the server had computed before, if it says so. */
+  readonly cachedTokens?: number | undefined;
+  /** Its number in a dialogue, from 1. */
+  readonly turn?: number;
   readonly outputTokens?: number | undefined;
   /** The answer's text in tokens of `--tokenizer`. */
   readonly retokenized?: number | undefined;
@@ -72,6 +76,7 @@ export async function sendBenchRequest(
     deltasAt: answer.deltasAt,
     endedAt,
     inputTokens: answer.promptTokens ?? prompt.textTokens,
+    cachedTokens: answer.cachedTokens,
     outputTokens,
     retokenized,
     ...(error === undefined ? {} : { error }),
@@ -79,9 +84,12 @@ export async function sendBenchRequest(
 }
 
 function bodyOf({ isChat, model, fields }: BenchTarget, prompt: BenchPrompt): object {
+  const plain = isChat
+    ? { messages: [{ role: 'user', content: prompt.text }] }
+    : { prompt: prompt.text };
   return {
     model,
-    ...(isChat ? { messages: [{ role: 'user', content: prompt.text }] } : { prompt: prompt.text }),
+    ...(prompt.chat ?? plain),
     max_tokens: prompt.outputTokens,
     ...fields,
     stream: true,
@@ -115,7 +123,11 @@ function reasonOf(cause: unknown): string {
 
 interface Frame {
   readonly error?: { readonly message?: string } | string | null;
-  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null;
+  readonly usage?: {
+    readonly prompt_tokens?: number;
+    readonly completion_tokens?: number;
+    readonly prompt_tokens_details?: { readonly cached_tokens?: number } | null;
+  } | null;
   readonly choices?: readonly {
     readonly text?: string | null;
     readonly delta?: Readonly<Record<string, unknown>> | null;
@@ -128,6 +140,7 @@ class StreamedAnswer {
   readonly deltasAt: number[] = [];
   text = '';
   promptTokens: number | undefined;
+  cachedTokens: number | undefined;
   completionTokens: number | undefined;
   readonly #keepsText: boolean;
   #failure: string | undefined;
@@ -160,6 +173,7 @@ class StreamedAnswer {
       this.#failure = `failed within its answer: ${(message ?? '').slice(0, mostErrorText)}`;
     }
     this.promptTokens = usage?.prompt_tokens ?? this.promptTokens;
+    this.cachedTokens = usage?.prompt_tokens_details?.cached_tokens ?? this.cachedTokens;
     this.completionTokens = usage?.completion_tokens ?? this.completionTokens;
     const [choice] = choices ?? [];
     if (choice?.finish_reason) this.#isWhole = true;

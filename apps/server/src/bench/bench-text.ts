@@ -23,6 +23,7 @@ export function benchText(report: BenchReport): string {
     line('Failed requests', failed, 0),
     line('Duration, s', report['duration']),
     line('Input tokens', report['total_input_tokens'], 0),
+    line('Input tokens found in the cache', report['total_cached_tokens'], 0),
     line('Output tokens', report['total_output_tokens'], 0),
     line('Output tokens, counted here', report['total_output_tokens_retokenized'], 0),
     ...(report['request_throughput'] === null
@@ -30,6 +31,7 @@ export function benchText(report: BenchReport): string {
       : throughput(report)),
     line('Tokens per chunk', report['tokens_per_chunk']),
     ...metricNames.flatMap((name) => metric(report, name)),
+    ...turns(report),
     ...reasons(errors),
   ].join('');
 }
@@ -54,6 +56,12 @@ function metric(report: BenchReport, name: (typeof metricNames)[number]): string
     return kind === undefined ? [] : [line(`  ${kind}, ms`, value)];
   });
   return lines.every((text) => text === '') ? [] : [heading(titles[name]), ...lines];
+}
+
+function turns({ mean_ttft_ms_by_turn: means }: BenchReport): string[] {
+  if (!Array.isArray(means)) return [];
+  const lines = means.map((mean, index) => line(`  request ${index + 1}, ms`, mean));
+  return [heading('Mean time to first token in a dialogue'), ...lines];
 }
 
 function reasons(errors: Readonly<Record<string, number>>): string[] {

@@ -6,13 +6,16 @@ import { type BenchTarget, type RequestRecord, sendBenchRequest } from './bench-
 /** A run: what is sent where and when. */
 export interface BenchPlan {
   readonly target: BenchTarget;
+  /** The first of each dialogue, or all. */
   readonly prompts: readonly BenchPrompt[];
   /** When each prompt arrives, in milliseconds after the start. */
   readonly arrivalsMs: readonly number[];
-  /** Requests under way at once; those that arrive meanwhile wait in the client. */
+  /** Requests under way at once; those that arrive meanwhile wait in the client. A dialogue keeps its place. */
   readonly maxConcurrency: number;
   /** Requests before the run that do not count. */
   readonly warmups: number;
+  /** What those are; default: the prompts of the run. */
+  readonly warmupPrompts?: readonly BenchPrompt[] | undefined;
   readonly signal: AbortSignal;
   readonly onDone?: (() => void) | undefined;
 }
@@ -26,7 +29,7 @@ export interface BenchRun {
 
 /** Sends all prompts at their times and waits for the answers. The signal ends it with what it has. */
 export async function runBench(plan: BenchPlan): Promise<BenchRun> {
-  const { target, prompts, arrivalsMs, signal } = plan;
+  const { prompts, arrivalsMs, signal } = plan;
   await warmUp(plan);
   const places = new Places(plan.maxConcurrency);
   const records: RequestRecord[] = [];
@@ -38,11 +41,7 @@ export async function runBench(plan: BenchPlan): Promise<BenchRun> {
     if (signal.aborted) break;
     const run = async (): Promise<void> => {
       const leave = await places.enter();
-      if (!signal.aborted) {
-        const record = await sendBenchRequest(target, prompt, arrivedAt, signal);
-        if (!signal.aborted || record.error === undefined) records.push(record);
-        plan.onDone?.();
-      }
+      await converse(plan, prompt, arrivedAt, (record) => records.push(record));
       leave();
     };
     under.push(run());
@@ -51,8 +50,28 @@ export async function runBench(plan: BenchPlan): Promise<BenchRun> {
   return { records, isStopped: signal.aborted };
 }
 
+/** A prompt and those that follow it. After one that failed the others would not be what they are meant to be. */
+async function converse(
+  { target, signal, onDone }: BenchPlan,
+  first: BenchPrompt,
+  arrivedAt: number,
+  keep: (record: RequestRecord) => void,
+): Promise<void> {
+  let due = arrivedAt;
+  let turn = 1;
+  for (let one: BenchPrompt | undefined = first; one && !signal.aborted; one = one.next) {
+    const record = await sendBenchRequest(target, one, due, signal);
+    if (!signal.aborted || record.error === undefined) keep({ ...record, turn });
+    onDone?.();
+    if (record.error !== undefined) return;
+    due = record.endedAt;
+    turn += 1;
+  }
+}
+
 /** One after the other, so that they do not wait for each other where the run will not. */
-async function warmUp({ target, prompts, warmups, signal }: BenchPlan): Promise<void> {
+async function warmUp({ target, warmups, signal, ...plan }: BenchPlan): Promise<void> {
+  const prompts = plan.warmupPrompts ?? plan.prompts;
   for (let done = 0; done < warmups && !signal.aborted; done += 1) {
     const prompt = prompts[done % prompts.length];
     if (!prompt) return;

@@ -7,16 +7,19 @@ import { addClientFlags, type ClientFlags } from './client-flags.js';
 /** Options of `altstream bench` as commander gives them. */
 export interface BenchFlags extends ClientFlags, ResultFlags {
   readonly backend: 'openai' | 'openai-chat';
-  readonly datasetName: 'random' | 'sharegpt' | 'replay';
+  readonly datasetName: 'random' | 'sharegpt' | 'replay' | 'tool-use' | 'long-1m';
   readonly datasetPath?: string;
   readonly tokenizer?: string;
-  readonly numPrompts: number;
-  readonly randomInputLen: number;
+  readonly numPrompts?: number;
+  readonly randomInputLen?: number;
   readonly randomOutputLen: number;
   readonly randomRangeRatio: number;
   readonly randomPrefixLen: number;
   readonly randomPrefixGroups: number;
   readonly sharegptOutputLen?: number;
+  readonly toolUseTurns: number;
+  readonly toolUseTools: number;
+  readonly toolUseResultLen: number;
   readonly requestRate: number;
   readonly burstiness: number;
   readonly maxConcurrency?: number;
@@ -44,7 +47,7 @@ export function addBenchFlags(command: Command): Command {
         .default('openai'),
     )
     .option('--tokenizer <dir>', 'folder of a tokenizer.json that counts tokens here')
-    .option('--num-prompts <n>', 'requests in all', positive, 100)
+    .option('--num-prompts <n>', 'requests in all (default: 100; of long-1m 1)', positive)
     .option('--request-rate <r>', 'requests a second; inf = all at once', rate, Infinity)
     .option('--burstiness <shape>', '1 = Poisson, below = bursts, above = evener', above0, 1)
     .option('--max-concurrency <n>', 'requests under way at once', positive)
@@ -65,18 +68,25 @@ function addWorkloadFlags(command: Command): void {
     .addOption(
       new Option(
         '--dataset-name <name>',
-        'random words, dialogues of a file, or requests of a trace',
+        'random words, dialogues of a file, requests of a trace, dialogues with tools, or very long prompts',
       )
-        .choices(['random', 'sharegpt', 'replay'])
+        .choices(['random', 'sharegpt', 'replay', 'tool-use', 'long-1m'])
         .default('random'),
     )
     .option('--dataset-path <file>', 'dialogues (.json, .jsonl), or what --record-trace wrote')
-    .option('--random-input-len <n>', 'tokens of a random prompt', positive, 1024)
+    .option(
+      '--random-input-len <n>',
+      'tokens of a prompt (default: 1024; of long-1m a million, or what fits)',
+      positive,
+    )
     .option('--random-output-len <n>', 'tokens of its answer', positive, 128)
     .option('--random-range-ratio <r>', 'both vary by this share up and down', share, 0)
     .option('--random-prefix-len <n>', 'tokens in front that prompts share', natural, 0)
     .option('--random-prefix-groups <n>', 'different such prefixes', positive, 1)
-    .option('--sharegpt-output-len <n>', 'tokens of an answer, else as in the file', positive);
+    .option('--sharegpt-output-len <n>', 'tokens of an answer, else as in the file', positive)
+    .option('--tool-use-turns <n>', 'requests of a dialogue with tools', positive, 4)
+    .option('--tool-use-tools <n>', 'functions that it offers', positive, 8)
+    .option('--tool-use-result-len <n>', 'tokens of the result of a call', positive, 256);
 }
 
 function addReportFlags(command: Command): Command {

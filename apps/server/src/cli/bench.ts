@@ -1,24 +1,20 @@
 import { loadTokenizer } from '@altstream/minimax-m3-chat';
 import type { Command } from 'commander';
 import { Pool } from 'undici';
-import { arrivalTimes } from '../bench/arrivals.js';
 import { resultFiles, writeResults } from '../bench/bench-files.js';
-import type { BenchPrompt, BenchTokenizer } from '../bench/bench-prompt.js';
+import { type BenchTokenizer, countRequests } from '../bench/bench-prompt.js';
 import { type BenchReport, benchReport, metricNames, valuesOf } from '../bench/bench-report.js';
 import type { RequestRecord } from '../bench/bench-request.js';
 import { benchText } from '../bench/bench-text.js';
 import { latencyPlot } from '../bench/latency-plot.js';
-import { randomPrompts } from '../bench/random-prompts.js';
-import { type ReplayedRequests, replayedRequests } from '../bench/replay-prompts.js';
 import { type BenchRun, runBench } from '../bench/run-bench.js';
-import { SeededRandom } from '../bench/seeded-random.js';
 import { control, ownCommit, serverFacts } from '../bench/server-facts.js';
-import { shareGptPrompts } from '../bench/sharegpt-prompts.js';
 import { printable } from '../client/printable.js';
 import { chooseModel } from '../client/served-models.js';
 import { parseServerAddress, type ServerAddress } from '../client/server-address.js';
 import { ExitError } from '../errors/index.js';
 import { addBenchFlags, type BenchFlags } from './bench-flags.js';
+import { workloadOf } from './bench-workload.js';
 import { interruptibly } from './terminal/interruptibly.js';
 import { interruptedExitCode, orExit } from './terminal/or-exit.js';
 
@@ -40,8 +36,9 @@ async function bench(flags: BenchFlags): Promise<void> {
   const model = await chooseModel(server, flags.model, { timeoutMs: 30_000 });
   const files = resultFiles(flags, stemOf(flags, model));
   const tokenizer = await tokenizerOf(flags);
-  const random = new SeededRandom(flags.seed);
-  const { prompts, arrivalsMs } = await requestsOf(flags, random, tokenizer);
+  const workload = await workloadOf(flags, { tokenizer, server, model });
+  const { prompts, arrivalsMs } = workload;
+  const requests = countRequests(prompts);
   const maxConcurrency = Math.min(
     flags.maxConcurrency ?? Infinity,
     prompts.length,
@@ -63,14 +60,16 @@ async function bench(flags: BenchFlags): Promise<void> {
         arrivalsMs,
         maxConcurrency,
         warmups: flags.warmup,
+        warmupPrompts: workload.warmupPrompts,
         signal,
-        onDone: progressLine(prompts.length),
+        onDone: progressLine(requests),
       }),
     );
     const facts = await serverFacts(pool, server.apiKey);
     const setting = {
       ...settingOf(flags, server, model),
-      num_prompts: prompts.length,
+      num_prompts: requests,
+      ...workload.setting,
       git_sha: await ownCommit(),
     };
     finish(flags, run, { setting, facts, files });
@@ -150,48 +149,6 @@ async function tokenizerOf({ tokenizer }: BenchFlags): Promise<BenchTokenizer | 
   return loadTokenizer(tokenizer).catch((cause: Error) => {
     throw new ExitError('usage', `--tokenizer ${tokenizer}: ${cause.message}`, { cause });
   });
-}
-
-/** What is sent and when. A trace has times of its own; a rate that is asked for takes their place. */
-async function requestsOf(
-  flags: BenchFlags,
-  random: SeededRandom,
-  tokenizer: BenchTokenizer | undefined,
-): Promise<ReplayedRequests> {
-  const { requestRate: rate, burstiness } = flags;
-  const arrivalsOf = (count: number): number[] => arrivalTimes(count, { rate, burstiness }, random);
-  if (flags.datasetName === 'replay') {
-    const options = { path: datasetOf(flags), count: flags.numPrompts, seed: flags.seed };
-    const { prompts, arrivalsMs } = await replayedRequests(options, tokenizer);
-    return { prompts, arrivalsMs: rate === Infinity ? arrivalsMs : arrivalsOf(prompts.length) };
-  }
-  const prompts = await promptsOf(flags, random, tokenizer);
-  return { prompts, arrivalsMs: arrivalsOf(prompts.length) };
-}
-
-function datasetOf({ datasetName, datasetPath }: BenchFlags): string {
-  if (datasetPath !== undefined) return datasetPath;
-  throw new ExitError('usage', `--dataset-name ${datasetName} needs --dataset-path FILE`);
-}
-
-async function promptsOf(
-  flags: BenchFlags,
-  random: SeededRandom,
-  tokenizer: BenchTokenizer | undefined,
-): Promise<BenchPrompt[]> {
-  const { datasetName, numPrompts: count, sharegptOutputLen: outputTokens } = flags;
-  if (datasetName === 'sharegpt') {
-    const options = { path: datasetOf(flags), count, outputTokens };
-    return shareGptPrompts(options, random, tokenizer);
-  }
-  const sizes = {
-    inputTokens: flags.randomInputLen,
-    outputTokens: flags.randomOutputLen,
-    rangeRatio: flags.randomRangeRatio,
-    prefixTokens: flags.randomPrefixLen,
-    prefixGroups: flags.randomPrefixGroups,
-  };
-  return randomPrompts(count, sizes, random, tokenizer);
 }
 
 function settingOf(flags: BenchFlags, server: ServerAddress, model: string): BenchReport {

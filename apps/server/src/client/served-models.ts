@@ -3,7 +3,12 @@ import { ClientError, ExitError } from '../errors/index.js';
 import { type RequestLimits, request } from './request.js';
 import type { ServerAddress } from './server-address.js';
 
-const modelList = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
+const modelList = z.looseObject({
+  data: z.array(z.looseObject({ id: z.string(), max_model_len: z.number().nullish() })),
+});
+type ModelList = z.infer<typeof modelList>['data'];
+const counted = z.looseObject({ count: z.int().min(0) });
+const timeoutMs = 30_000;
 
 /**
  * The model to ask for: the wanted one if the server serves it, or the first served one.
@@ -15,7 +20,8 @@ export async function chooseModel(
   wanted: string | undefined,
   limits: RequestLimits = {},
 ): Promise<string> {
-  const served = await request(server, '/models', { ...limits, read: modelNames(server) });
+  const list = await request(server, '/models', { ...limits, read: readModels(server) });
+  const served = list.map(({ id }) => id);
   const [first] = served;
   if (first === undefined) throw new ExitError('usage', `${server.baseUrl} serves no model`);
   if (wanted === undefined || served.includes(wanted)) return wanted ?? first;
@@ -23,11 +29,35 @@ export async function chooseModel(
   throw new ExitError('usage', `${problem}; pass one of these, or leave --model out`);
 }
 
-function modelNames({ baseUrl }: ServerAddress): (answer: Response) => Promise<string[]> {
+/** Tokens of the longest sequence of a model, as ours and vLLM's lists say; undefined = unknown. */
+export async function contextOf(server: ServerAddress, model: string): Promise<number | undefined> {
+  const list = await request(server, '/models', { timeoutMs, read: readModels(server) });
+  return list.find(({ id }) => id === model)?.max_model_len ?? undefined;
+}
+
+/** Tokens of a text as the server counts them; undefined for one without `/tokenize`. */
+export async function countTokens(
+  server: ServerAddress,
+  model: string,
+  text: string,
+): Promise<number | undefined> {
+  // Ours has the route below both; vLLM's is beside `/v1`, not in it.
+  const baseUrl = server.baseUrl.replace(/\/v1$/, '');
+  const read = async (answer: Response) => counted.parse(JSON.parse(await answer.text())).count;
+  const body = { model, prompt: text, add_special_tokens: false };
+  try {
+    return await request({ ...server, baseUrl }, '/tokenize', { timeoutMs, body, read });
+  } catch (error) {
+    if (error instanceof ClientError && error.code !== 'CLIENT_UNREACHABLE') return undefined;
+    throw error;
+  }
+}
+
+function readModels({ baseUrl }: ServerAddress): (answer: Response) => Promise<ModelList> {
   return async (answer) => {
     const text = await answer.text();
     try {
-      return modelList.parse(JSON.parse(text)).data.map(({ id }) => id);
+      return modelList.parse(JSON.parse(text)).data;
     } catch (cause) {
       const problem = `${baseUrl}/models is no list of models`;
       const remedy = 'is --base-url the address of an OpenAI-compatible API?';

@@ -64,11 +64,48 @@ describe('altstream bench', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Completed requests +2$/m)]);
   });
 
+  it('measures dialogues with tools: later requests find what those before them left', async () => {
+    const { code, stdout, stderr } = await bench(
+      ...['--backend', 'openai-chat', '--dataset-name', 'tool-use', '--num-prompts', '7'],
+      ...['--tool-use-turns', '3', '--tool-use-tools', '2', '--tool-use-result-len', '24'],
+      ...['--random-output-len', '4', '--save-result', '--result-dir', folder],
+      ...['--result-filename', 'tools.json'],
+    );
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^-- Mean time to first token in a dialogue -+$/m);
+    expect(stdout).toMatch(/^ {2}request 3, ms +[\d.]+$/m);
+    const result = JSON.parse(readFileSync(join(folder, 'tools.json'), 'utf8'));
+    expect(result).toMatchObject({
+      ...{ dataset_name: 'tool-use', turns: 3, tools: 2, num_prompts: 7, completed: 7, failed: 0 },
+      mean_ttft_ms_by_turn: [0, 1, 2].map(() => expect.any(Number)),
+    });
+    expect(result.total_cached_tokens).toBeGreaterThan(0);
+    expect(result.total_cached_tokens).toBeLessThan(result.total_input_tokens);
+  });
+
+  it('measures prompts that fill the context', async () => {
+    const list = (await (await fetch(`${server.url}/v1/models`)).json()) as {
+      data: { max_model_len: number }[];
+    };
+    const context = list.data[0]?.max_model_len ?? 0;
+    const { code, stderr } = await altstream(
+      ...['bench', '--base-url', server.url, '--dataset-name', 'long-1m', '--num-prompts', '2'],
+      ...['--random-output-len', '4', '--save-result', '--result-dir', folder],
+      ...['--result-filename', 'long.json', '--max-concurrency', '1'],
+    );
+    expect([code, stderr]).toEqual([0, `long-1m: prompts of ${context - 68} tokens\n`]);
+    const result = JSON.parse(readFileSync(join(folder, 'long.json'), 'utf8'));
+    expect(result).toMatchObject({ completed: 2, input_len: context - 68 });
+    expect(result.total_input_tokens).toBeLessThanOrEqual(2 * (context - 68));
+    expect(result.total_input_tokens).toBeGreaterThan(1.9 * (context - 68));
+  });
+
   it('names what is wrong', async () => {
     const flags: [string[], RegExp][] = [
       [['--request-rate', '0'], /Expected a number above 0/],
       [['--goodput', 'speed:1'], /Expected ttft:MS/],
       [['--dataset-name', 'sharegpt'], /needs --dataset-path FILE/],
+      [['--dataset-name', 'tool-use'], /tool-use needs --backend openai-chat/],
       [['--plot', join(folder, 'no', 'x.svg')], /cannot be written/],
       [['--model', 'other'], /serves T128/],
       [['--tokenizer', folder], /tokenizer\.json/],

@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { BenchPrompt } from '../../src/bench/bench-prompt.js';
 import { benchReport, metricNames } from '../../src/bench/bench-report.js';
 import type { BenchTarget } from '../../src/bench/bench-request.js';
 import { type BenchPlan, runBench } from '../../src/bench/run-bench.js';
@@ -163,5 +164,45 @@ describe('a bench', () => {
     expect(isStopped).toBe(true);
     expect(records.map(({ error }) => error)).toEqual([undefined]);
     expect(server.bodies.length).toBeLessThan(5);
+  });
+
+  it('sends what follows in a dialogue when the answer before is there, and keeps its place', async () => {
+    const { server, target } = await started(() => ({ ...usual, firstMs: 1, gapMs: 1 }), {
+      isChat: true,
+    });
+    const one = (name: string, next?: BenchPrompt): BenchPrompt => ({
+      ...{ text: name, outputTokens: 6, chat: { messages: [name], tools: [] }, next },
+    });
+    const prompts = ['a', 'b'].map((name) => one(`${name}1`, one(`${name}2`, one(`${name}3`))));
+    const plan = planOf(target, 2, { prompts, maxConcurrency: 1, warmups: 1 });
+    const warmupPrompts = [{ text: 'warm', outputTokens: 1 }];
+    let done = 0;
+    const onDone = (): void => {
+      done += 1;
+    };
+    const { records } = await runBench({ ...plan, warmupPrompts, onDone });
+    expect(done).toBe(6);
+    const sent = server.bodies.map(({ messages }) => (messages as unknown[])[0]);
+    const warm = { role: 'user', content: 'warm' };
+    expect(sent).toEqual([warm, 'a1', 'a2', 'a3', 'b1', 'b2', 'b3']);
+    expect(records.map(({ turn }) => turn)).toEqual([1, 2, 3, 1, 2, 3]);
+    expect(server.mostAtOnce).toBe(1);
+    for (const [index, { turn, arrivedAt }] of records.entries()) {
+      if (turn !== 1) expect(arrivedAt).toBe(records[index - 1]?.endedAt);
+    }
+    const report = benchReport(records, { ...whole, isDetailed: false });
+    expect(report['mean_ttft_ms_by_turn']).toEqual([0, 1, 2].map(() => expect.any(Number)));
+  });
+
+  it('ends a dialogue whose request failed', async () => {
+    const answer = (request: number) =>
+      request === 1 ? { ...usual, status: 500 } : { ...usual, firstMs: 1, gapMs: 1 };
+    const { server, target } = await started(answer, { isChat: true });
+    const chat = { messages: [], tools: [] };
+    const last = { text: '', outputTokens: 1, chat };
+    const prompts = [{ ...last, next: { ...last, next: last } }];
+    const { records } = await runBench(planOf(target, 1, { prompts }));
+    expect(records.map(({ error }) => error)).toEqual([undefined, 'status 500: not today']);
+    expect(server.bodies).toHaveLength(2);
   });
 });

@@ -2,10 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { type BenchPrompt, countRequests } from '../bench-prompt.js';
+import { SeededRandom } from '../seeded-random.js';
+import { longLength, longPrompts } from './long-prompts.js';
 import { randomPrompts } from './random-prompts.js';
 import { replayedRequests } from './replay-prompts.js';
-import { SeededRandom } from './seeded-random.js';
 import { shareGptPrompts } from './sharegpt-prompts.js';
+import { toolUseDialogues } from './tool-use-dialogues.js';
 
 /** Two characters a token. */
 const tokenizer = {
@@ -135,6 +138,121 @@ describe('requests of a trace', () => {
     await expect(replayedRequests(options)).rejects.toMatchObject({
       exitCode: 2,
       message: expect.stringMatching(message),
+    });
+  });
+});
+
+describe('dialogues with tools', () => {
+  const sizes = {
+    ...{ turns: 3, tools: 2, systemTokens: 5, questionTokens: 10, resultTokens: 20 },
+    ...{ outputTokens: 7, rangeRatio: 0 },
+  };
+  type Chat = {
+    messages: { role: string; content: string; tool_call_id?: string; tool_calls?: Called[] }[];
+    tools: { function: { name: string; parameters: { required: string[] } } }[];
+  };
+  type Called = { id: string; function: { name: string; arguments: string } };
+  const chain = (first: BenchPrompt | undefined): Chat[] =>
+    first ? [first.chat as unknown as Chat, ...chain(first.next)] : [];
+  const dialogues = (count: number, seed = 1, more = {}) =>
+    toolUseDialogues(count, { ...sizes, ...more }, new SeededRandom(seed));
+
+  it('are as many requests as asked for, each with all messages before it', () => {
+    const all = dialogues(7);
+    expect([all.length, countRequests(all)]).toEqual([3, 7]);
+    expect(all.map((one) => chain(one).length)).toEqual([3, 3, 1]);
+    for (const first of all) {
+      const chats = chain(first);
+      chats.forEach(({ messages }, index) => {
+        const roles = ['system', 'user', ...Array(index).fill(['assistant', 'tool']).flat()];
+        expect(messages.map(({ role }) => role)).toEqual(roles);
+        expect(messages.slice(0, 2 * index)).toEqual(
+          chats[index - 1]?.messages.slice(0, 2 * index) ?? [],
+        );
+      });
+    }
+    const systems = all.map((one) => chain(one)[0]?.messages[0]?.content);
+    expect(new Set(systems).size).toBe(1);
+    expect(chain(dialogues(1, 1, { systemTokens: 0 })[0])[0]?.messages[0]?.role).toBe('user');
+  });
+
+  it('call functions that are offered, and answer those calls', () => {
+    const chats = dialogues(30).flatMap(chain);
+    const called = chats.flatMap(({ messages, tools }) => {
+      const names = tools.map((tool) => tool.function.name);
+      expect(names).toEqual(['lookup_0', 'lookup_1']);
+      return messages.flatMap(({ tool_calls = [] }, index) => {
+        const [call] = tool_calls;
+        if (!call) return [];
+        expect(names).toContain(call.function.name);
+        expect(JSON.parse(call.function.arguments)).toMatchObject({ query: expect.any(String) });
+        expect(messages[index + 1]).toMatchObject({ role: 'tool', tool_call_id: call.id });
+        return [call.function.name];
+      });
+    });
+    expect(new Set(called).size).toBe(2);
+  });
+
+  it('have lengths that vary, and are those of the seed', () => {
+    const words = (seed: number) =>
+      dialogues(40, seed, { rangeRatio: 0.5 })
+        .flatMap(chain)
+        .map(({ messages }) => messages.at(-1)?.content.split(' ').length ?? 0);
+    expect(words(1)).toEqual(words(1));
+    expect(words(1)).not.toEqual(words(2));
+    expect([Math.min(...words(1)) >= 5, Math.max(...words(1)) <= 30]).toEqual([true, true]);
+    expect(dialogues(3).map(({ outputTokens }) => outputTokens)).toEqual([7]);
+  });
+});
+
+describe('very long prompts', () => {
+  it('have a million tokens, or what the context leaves, unless it is said', () => {
+    const length = (contextTokens?: number, inputTokens?: number) =>
+      longLength({ inputTokens, outputTokens: 100 }, { contextTokens });
+    expect([length(), length(2_000_000), length(1_000_100), length(5000)]).toEqual([
+      ...[1_000_000, 1_000_000, 999_936, 4836],
+    ]);
+    expect(length(5000, 9000)).toBe(9000);
+    expect(() => length(150)).toThrow(
+      /leaves no room beside 100; pass a smaller --random-output-len/,
+    );
+  });
+
+  const make = (counted: number | undefined, withTokenizer: boolean, count = 2) => {
+    const asked: string[] = [];
+    const server = {
+      contextTokens: undefined,
+      countTokens: async (text: string) => {
+        asked.push(text);
+        return counted;
+      },
+    };
+    const options = { random: new SeededRandom(1), server };
+    const made = longPrompts(
+      count,
+      10_000,
+      { outputTokens: 3 },
+      {
+        ...options,
+        tokenizer: withTokenizer ? tokenizer : undefined,
+      },
+    );
+    return { made, asked };
+  };
+
+  it('are counted here, or by what the server says of a few words', async () => {
+    const here = make(undefined, true);
+    expect((await here.made).map(({ textTokens }) => textTokens)).toEqual([10_000, 10_000]);
+    expect(here.asked).toEqual([]);
+    // A word in four tokens.
+    const there = make(8000, false);
+    const [first, second] = await there.made;
+    expect(there.asked[0]?.split(' ')).toHaveLength(2000);
+    expect(first?.text.split(' ')).toHaveLength(2475);
+    expect(first?.text.slice(0, 200)).not.toBe(second?.text.slice(0, 200));
+    await expect(make(undefined, false).made).rejects.toMatchObject({
+      exitCode: 2,
+      message: expect.stringMatching(/no \/tokenize .*pass --tokenizer DIR/),
     });
   });
 });

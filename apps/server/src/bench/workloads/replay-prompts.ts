@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
-import { ExitError } from '../errors/index.js';
-import type { BenchPrompt, BenchTokenizer } from './bench-prompt.js';
+import { ExitError } from '../../errors/index.js';
+import type { BenchPrompt, BenchTokenizer } from '../bench-prompt.js';
+import { SeededRandom } from '../seeded-random.js';
 import { randomText } from './random-prompts.js';
-import { SeededRandom } from './seeded-random.js';
 
 /** Requests of a recorded trace. */
 export interface ReplayedRequests {

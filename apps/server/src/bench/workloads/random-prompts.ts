@@ -1,5 +1,5 @@
-import type { BenchPrompt, BenchTokenizer } from './bench-prompt.js';
-import type { SeededRandom } from './seeded-random.js';
+import type { BenchPrompt, BenchTokenizer } from '../bench-prompt.js';
+import type { SeededRandom } from '../seeded-random.js';
 
 /** Sizes of random prompts, in tokens. */
 export interface RandomSizes {

@@ -1,9 +1,9 @@
 import { createReadStream, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { ExitError } from '../errors/index.js';
-import type { BenchPrompt, BenchTokenizer } from './bench-prompt.js';
-import type { SeededRandom } from './seeded-random.js';
+import { ExitError } from '../../errors/index.js';
+import type { BenchPrompt, BenchTokenizer } from '../bench-prompt.js';
+import type { SeededRandom } from '../seeded-random.js';
 
 /** Which dialogues of a file become prompts, and how long their answers are. */
 export interface ShareGptOptions {
