@@ -141,7 +141,8 @@ function textEvents({ preparation, text }: ServerMetrics, logger: Logger): TextP
       text.done(worker, seconds);
     },
     onLost: (worker, cause) => {
-      logger.warn({ worker, cause }, 'a text worker is replaced, and its prompt is refused');
+      const level = cause === 'client' ? 'debug' : 'warn';
+      logger[level]({ worker, cause }, 'a text worker is replaced; its prompt is given up');
       text.lose(worker, cause);
     },
     onLoad: (load) => text.setLoad(load),

@@ -6,7 +6,7 @@ describe.skipIf(demoIsLeftOut)(`S25: a tenant’s share of the cache${leftOutBec
   let server: Serving;
 
   beforeAll(async () => {
-    const mock = JSON.stringify({ decodeMs: 20, pageTokens: 16, maxPositions: 640 });
+    const mock = JSON.stringify({ decodeMs: 200, pageTokens: 16, maxPositions: 640 });
     server = await startServing(
       ...['--mock-engine', mock, '--num-gpu-blocks-override', '40', '--max-num-seqs', '8'],
       ...['--tenant-header', 'x-tenant', '--max-tenant-kv-share', '0.5'],
