@@ -35,7 +35,7 @@ async function started(
     apiKey: 'k',
     model: 'timed',
     fields: { temperature: 0 },
-    timeoutMs: 5000,
+    timeoutMs: 30_000,
     tokenizer: undefined,
     ...more,
   };
@@ -65,12 +65,13 @@ describe('a bench', () => {
   it('sees the first piece, the gaps and the end as they come', async () => {
     const { server, target } = await started(() => usual);
     const report = await reportOf(planOf(target, 4));
-    expect(report['mean_ttft_ms']).toBeGreaterThanOrEqual(58);
-    expect(report['mean_ttft_ms']).toBeLessThan(150);
-    expect(report['mean_itl_ms']).toBeGreaterThanOrEqual(38);
-    expect(report['mean_itl_ms']).toBeLessThan(100);
+    // The role comes at once and the first piece after 60 ms; a busy machine makes all of it later.
+    const { mean_ttft_ms: first = 0, mean_itl_ms: gap = 0, mean_e2el_ms: last = 0 } = report;
+    expect(first).toBeGreaterThanOrEqual(58);
+    expect(last).toBeGreaterThanOrEqual(136);
+    expect(first + 2 * gap).toBeCloseTo(last, 6);
     // Three pieces are six tokens.
-    expect(report['mean_tpot_ms']).toBeCloseTo(((report['mean_itl_ms'] ?? 0) * 2) / 5, 6);
+    expect(report['mean_tpot_ms']).toBeCloseTo((gap * 2) / 5, 6);
     expect(report).toMatchObject({ completed: 4, total_output_tokens: 24, tokens_per_chunk: 2 });
     expect(report['total_input_tokens']).toBe(28);
     expect(server.bodies[0]).toEqual({
@@ -133,10 +134,7 @@ describe('a bench', () => {
     const answer = (request: number) => (request === 0 ? { ...usual, ...fault } : usual);
     const { target } = await started(answer, more);
     const plan = planOf(target, 2, { maxConcurrency: 1 });
-    const { records } = await runBench({
-      ...plan,
-      target: { ...target, timeoutMs: 1000, ...more },
-    });
+    const { records } = await runBench(plan);
     expect(records[0]?.error).toMatch(reason);
     if (more.timeoutMs === undefined) expect(records[1]?.error).toBeUndefined();
   });
@@ -157,10 +155,9 @@ describe('a bench', () => {
       request === 0 ? usual : { ...usual, firstMs: 60_000 },
     );
     const stop = new AbortController();
-    const plan = planOf(target, 5, { signal: stop.signal, maxConcurrency: 2 });
-    const running = runBench(plan);
-    setTimeout(() => stop.abort(), 600);
-    const { records, isStopped } = await running;
+    const onDone = (): void => stop.abort();
+    const plan = planOf(target, 5, { signal: stop.signal, maxConcurrency: 2, onDone });
+    const { records, isStopped } = await runBench(plan);
     expect(isStopped).toBe(true);
     expect(records.map(({ error }) => error)).toEqual([undefined]);
     expect(server.bodies.length).toBeLessThan(5);

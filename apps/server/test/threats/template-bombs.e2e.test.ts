@@ -82,6 +82,11 @@ describe.skipIf(demoIsLeftOut)(`S9: a template that takes long${leftOutBecause}`
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     expect(metrics).toMatch(/^altstream_template_seconds_count 4$/m);
     const lost = [...metrics.matchAll(/^altstream_text_worker_lost_total\{.*\} (\d+)$/gm)];
+    for (const worker of [0, 1]) {
+      expect(metrics).toMatch(
+        new RegExp(`^altstream_text_worker_jobs_total\\{worker="${worker}"\\} `, 'm'),
+      );
+    }
     expect(lost.map(([, count]) => Number(count)).reduce((sum, one) => sum + one)).toBe(2);
     expect(metrics).toMatch(/^altstream_tokenize_seconds_count 2$/m);
   }, 120_000);
