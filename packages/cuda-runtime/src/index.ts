@@ -90,7 +90,7 @@ export type { OperationOptions } from './operation/operation-options.js';
 export { type TensorFault, type TensorRule, tensorFault } from './operation/tensor-fault.js';
 export type { PoolOptions } from './pool-options.js';
 export { type BackendName, type BackendReport, probe, probeSync } from './probe.js';
-export type { LatencyHistogram, RuntimeReport, RuntimeStats } from './report.js';
+export type { LatencyHistogram, LaunchKind, RuntimeReport, RuntimeStats } from './report.js';
 export { Event, type EventState } from './stream/event.js';
 export {
   type Branch,

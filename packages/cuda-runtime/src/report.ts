@@ -22,6 +22,20 @@ export interface LatencyHistogram {
   readonly counts: readonly number[];
 }
 
+/**
+ * What a stream can be given: `kernel` one by one, `graph` a launch of an executable, whose nodes do
+ * not count; `host` native functions, `notify` calls into JavaScript.
+ */
+export type LaunchKind =
+  | 'kernel'
+  | 'copy'
+  | 'fill'
+  | 'write'
+  | 'read'
+  | 'notify'
+  | 'host'
+  | 'graph';
+
 /** Counters of a runtime, as the native side keeps them. */
 export interface RuntimeStats {
   /** Objects alive by kind (`buffer`, `stream`, `graph`, …), held by JavaScript or by work. */
@@ -30,9 +44,11 @@ export interface RuntimeStats {
   readonly bytesInUse: number;
   /** The most that `bytesInUse` has been. */
   readonly bytesPeak: number;
-  /** Operations submitted to streams, a launch of a graph counting as one. */
+  /** Operations submitted to streams, a launch of a graph counting as one: the sum of `launches`. */
   readonly operations: number;
-  /** Launches of graphs. */
+  /** The same by kind, since the runtime was opened, of all threads; what a capture records is not. */
+  readonly launches: Readonly<Record<LaunchKind, number>>;
+  /** Launches of graphs: `launches.graph`. */
   readonly replays: number;
   /** Calls that a guard refused, by the row of the capture table, e.g. `{ CU01: 2 }`. */
   readonly guardRefusals: Readonly<Record<string, number>>;

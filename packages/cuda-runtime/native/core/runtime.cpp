@@ -286,8 +286,10 @@ std::string Runtime::statistics() {
   json.begin_object();
   for (const Kind kind : kKinds) json.field(kind_name(kind), live_.of(kind));
   json.end_object();
-  json.field("operations", operations.load());
-  json.field("replays", graph_launches.load());
+  json.field("operations", launches.all());
+  json.field("replays", launches.graphs());
+  json.key("launches");
+  launches.write(json);
   json.key("guardRefusals");
   guard_refusals.write(json);
   json.key("updateFailures");

@@ -14,6 +14,7 @@
 #include "core/base/status.h"
 #include "core/check/check_options.h"
 #include "core/check/event_trace.h"
+#include "core/check/launch_counts.h"
 #include "core/check/named_counts.h"
 #include "core/check/race_check.h"
 #include "core/check/trace.h"
@@ -131,8 +132,7 @@ class Runtime : public Record {
   /// Bytes of live buffers on the device or in host memory, for the trace.
   void note_memory(bool is_host, int64_t change);
 
-  std::atomic<uint64_t> operations{0};
-  std::atomic<uint64_t> graph_launches{0};
+  LaunchCounts launches;
   NamedCounts guard_refusals;   // by row of the capture table
   NamedCounts update_failures;  // by result
   /// Packages loaded, for the report.

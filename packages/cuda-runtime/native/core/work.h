@@ -41,6 +41,8 @@ enum class WorkKind : uint8_t {
   kFree,         // and ends
 };
 
+inline constexpr size_t kWorkKinds = static_cast<size_t>(WorkKind::kFree) + 1;
+
 const char* work_kind_name(WorkKind kind);
 
 /// The parameter struct of a launch; most fit without an allocation.

@@ -196,7 +196,6 @@ void CpuBackend::append(Stream& stream, const Ref<Operation>& operation, Ticket*
 
 Ref<Ticket> CpuBackend::enqueue(Stream& stream, Ref<Work> work) {
   scheduler_->faults().enter(call_of(work->kind));
-  runtime_->operations.fetch_add(1, std::memory_order_relaxed);
   const bool is_notify = work->kind == WorkKind::kNotify;
   auto operation =
       core::make_ref<Operation>(is_notify ? OperationType::kMark : OperationType::kWork);
@@ -333,7 +332,6 @@ void CpuBackend::set_node(core::Exec&, const core::GraphNode&, uint32_t) {
 
 Ref<Ticket> CpuBackend::launch(Stream& stream, core::Exec& exec) {
   scheduler_->faults().enter("exec.launch");
-  runtime_->operations.fetch_add(1, std::memory_order_relaxed);
   auto& plan = static_cast<GraphPlan&>(exec.plan());
   auto operation = core::make_ref<Operation>(OperationType::kGraph);
   operation->launch = std::make_unique<GraphLaunch>();

@@ -110,7 +110,6 @@ std::unique_ptr<core::StreamQueue> CudaBackend::make_queue(Stream& stream) {
 Ref<Ticket> CudaBackend::enqueue(Stream& stream, Ref<Work> work) {
   device_.require();
   device_.make_current();
-  runtime_->operations.fetch_add(1, std::memory_order_relaxed);
   Queue& queue = queue_of(stream);
   if (work->kind == WorkKind::kNotify) {
     return queue.mark(false, {work->sink, work->token, "", nullptr});
@@ -368,7 +367,6 @@ Status CudaBackend::driver_dot(core::Exec& exec, bool verbose, std::string& text
 Ref<Ticket> CudaBackend::launch(Stream& stream, core::Exec& exec) {
   device_.require();
   device_.make_current();
-  runtime_->operations.fetch_add(1, std::memory_order_relaxed);
   auto& plan = static_cast<CudaPlan&>(exec.plan());
   Queue& queue = queue_of(stream);
   const Ref<core::Graph> graph = exec.graph();

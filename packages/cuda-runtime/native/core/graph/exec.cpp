@@ -104,7 +104,7 @@ Status Exec::launch(Stream& stream) {
   if (last_launch) runtime.races().graph_submitted(stream, *graph_, *last_launch);
   if (has_memory_nodes_) note_memory();
   launches_.fetch_add(1, std::memory_order_relaxed);
-  runtime.graph_launches.fetch_add(1, std::memory_order_relaxed);
+  runtime.launches.add_graph();
   return {};
 }
 

@@ -92,12 +92,17 @@ Status Stream::submit(Ref<Work> work) {
 }
 
 Ref<Ticket> Stream::enqueue(Ref<Work> work) {
+  const WorkKind kind = work->kind;
   Trace& trace = runtime_->trace();
-  if (!trace.is_on()) return backend().enqueue(*this, std::move(work));
-  work->traced = trace.submit(trace_point);
-  EventTrace& events = runtime_->event_trace();
-  return events.is_on() ? events.enqueue(*this, std::move(work))
-                        : backend().enqueue(*this, std::move(work));
+  bool by_events = false;
+  if (trace.is_on()) {
+    work->traced = trace.submit(trace_point);
+    by_events = runtime_->event_trace().is_on();
+  }
+  Ref<Ticket> ticket = by_events ? runtime_->event_trace().enqueue(*this, std::move(work))
+                                 : backend().enqueue(*this, std::move(work));
+  runtime_->launches.add(kind);
+  return ticket;
 }
 
 Status Stream::submit_eager(Ref<Work> work, const char* what) {
