@@ -3,6 +3,7 @@
  * other, so they are declared together; each is filled by one file of the same name. All calls
  * enqueue or read cached state and return at once, except `…Sync`, promises and `freeBytes`.
  */
+import type { LiveRecord } from './audit/live-record.js';
 import type { DType } from './dtype.js';
 import type { DeviceLostError } from './errors/device-lost-error.js';
 import type { CaptureMode } from './graph/capture-mode.js';
@@ -213,10 +214,7 @@ export interface Device {
 export interface CaptureOptions {
   /** Default `thread_local`: only this thread's calls are restricted. */
   readonly mode?: CaptureMode;
-  /**
-   * Adds the nodes to a graph that is there, the first ones behind `after`. If such a capture
-   * fails, the graph is gone (CB21).
-   */
+  /** Adds the nodes to a graph that is there, behind `after`; it is gone if that fails (CB21). */
   readonly into?: { readonly graph: Graph; readonly after?: readonly GraphNode[] };
 }
 
@@ -387,6 +385,8 @@ export interface Runtime extends AsyncDisposable {
   /** What was chosen and why. */
   describe(): RuntimeReport;
   stats(): RuntimeStats;
+  /** What is alive and what holds it, of all threads (docs/lifetimes.md). Calls wait meanwhile. */
+  audit(): readonly LiveRecord[];
   /** @throws RaceError if the CPU backend's checker found any since the last call */
   checkRaces(): void;
   /** @internal With the race checker: what this thread submits next comes from the caller. */

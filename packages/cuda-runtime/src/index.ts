@@ -1,4 +1,16 @@
 export type {
+  ExportHolder,
+  GraphHolder,
+  HandleHolder,
+  HandleObject,
+  LiveRecord,
+  LiveRecordKind,
+  OtherRecordHolder,
+  PassingHolder,
+  RecordHolder,
+  WorkHolder,
+} from './audit/live-record.js';
+export type {
   AllocOptions,
   CaptureOptions,
   Device,

@@ -1,5 +1,7 @@
 import { checkFunction, wrongKind, wrongRuntime } from './arguments/faults.js';
 import { refusePromise } from './arguments/promises.js';
+import { auditRecords } from './audit/audit-records.js';
+import type { LiveRecord } from './audit/live-record.js';
 import type { Device, Module, Runtime, Stream, StreamRegistry } from './contract.js';
 import { MissingWaits } from './cpu/missing-waits.js';
 import { NativeDevice } from './device.js';
@@ -172,6 +174,10 @@ export class NativeRuntime implements Runtime {
       droppedNotifications: completions.droppedNotifications,
       droppedCompletions: completions.dropped,
     };
+  }
+
+  audit(): readonly LiveRecord[] {
+    return auditRecords(this.use('runtime.audit'));
   }
 
   checkRaces(): void {

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DisposedError, type Stream, Tensor } from '../src/index.js';
 import { onEachBackend } from '../src/testing/on-each-backend.js';
+import { auditText } from './makers/audit-text.js';
 import {
   accumulate,
   openTestRuntime,
@@ -248,7 +249,7 @@ onEachBackend((backend) => {
       for (let index = 0; index < 100; index += 1) await round();
       await delay(20);
       const after = t.runtime.stats();
-      expect(after.live).toEqual(before.live);
+      expect(after.live, auditText(t.runtime)).toEqual(before.live);
       expect(after.bytesInUse).toBe(before.bytesInUse);
     });
   });

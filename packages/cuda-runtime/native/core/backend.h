@@ -2,6 +2,7 @@
 // only runs. There are two: cpu/backend.cpp and cuda/backend.cpp.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -59,6 +60,15 @@ struct MarkRequest {
   const char* api = "";
 };
 
+/// Something that was submitted and is not known to be over, with what it keeps; the rest is null.
+struct SubmittedWork {
+  const std::string& stream_name;
+  const Stream* stream = nullptr;
+  const Work* work = nullptr;
+  const Exec* exec = nullptr;    // a launch
+  const Graph* graph = nullptr;  // what the launch does
+};
+
 /// Functions without a Status throw: `std::bad_alloc` without memory, `StatusException` when the
 /// driver refuses. Both leave everything as it was.
 class Backend {
@@ -85,6 +95,8 @@ class Backend {
   /// Points behind what is in flight on streams that are gone.
   virtual std::vector<Ref<Ticket>> tails_of_closed() { return {}; }
   virtual uint64_t pending(Stream& stream) = 0;
+  /// Visits what is in flight, with locks held under which nothing may be released or submitted.
+  virtual void visit_submitted(const std::function<void(const SubmittedWork&)>& visitor) = 0;
   /// Asks whether the ticket is complete, now.
   virtual bool poll(Ticket& ticket) { return ticket.is_complete(); }
   /// Time between two complete tickets that were made with timing.

@@ -86,17 +86,21 @@ Kernel::Kernel(Ref<Module> module, const KernelLayout& layout, void* entry,
       module_(std::move(module)),
       layout_(layout),
       entry_(entry),
-      max_shared_bytes_(max_shared_bytes) {}
+      max_shared_bytes_(max_shared_bytes) {
+  module_->runtime().live().add(*this);
+}
+
+Kernel::~Kernel() { module_->runtime().live().remove(*this); }
 
 Module::Module(Ref<Runtime> runtime, std::string package, std::vector<KernelLayout> layouts)
     : Record(kKind),
       runtime_(std::move(runtime)),
       package_(std::move(package)),
       layouts_(std::move(layouts)) {
-  runtime_->live().add(kKind);
+  runtime_->live().add(*this);
 }
 
-Module::~Module() { runtime_->live().remove(kKind); }
+Module::~Module() { runtime_->live().remove(*this); }
 
 Status Module::load(Runtime& runtime, const std::string& manifest, const std::string& directory,
                     Ref<Module>& module) {

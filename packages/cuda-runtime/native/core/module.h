@@ -44,6 +44,7 @@ class Kernel : public Record {
 
   Kernel(Ref<Module> module, const KernelLayout& layout, void* entry,
          uint64_t max_shared_bytes);
+  ~Kernel() override;
 
   const std::string& name() const { return layout_.name; }
   const KernelLayout& layout() const { return layout_; }

@@ -199,20 +199,6 @@ Status Runtime::allocate(uint64_t bytes, std::string label, bool is_host, Ref<Bu
   return {};
 }
 
-void Runtime::add_buffer(Buffer& buffer) {
-  LockGuard lock(buffers_mutex_);
-  buffer.next_live = buffers_;
-  if (buffers_ != nullptr) buffers_->previous_live = &buffer;
-  buffers_ = &buffer;
-}
-
-void Runtime::remove_buffer(Buffer& buffer) {
-  LockGuard lock(buffers_mutex_);
-  if (buffer.next_live != nullptr) buffer.next_live->previous_live = buffer.previous_live;
-  Buffer*& before = buffer.previous_live != nullptr ? buffer.previous_live->next_live : buffers_;
-  before = buffer.next_live;
-}
-
 void Runtime::add_memory_facts(Status& status, uint64_t bytes, MemoryPlace place) {
   if (status.ok() || status.fault().code != "CRT_OOM") return;
   constexpr size_t kMost = 5;
@@ -222,19 +208,16 @@ void Runtime::add_memory_facts(Status& status, uint64_t bytes, MemoryPlace place
   facts->free = state.free;
   facts->reserved = state.reserved;
   const Kind kind = place == MemoryPlace::kHost ? Kind::kHostBuffer : Kind::kBuffer;
-  {
-    LockGuard lock(buffers_mutex_);
-    for (const Buffer* buffer = buffers_; buffer != nullptr; buffer = buffer->next_live) {
-      if (buffer->kind() != kind || buffer->bytes() == 0) continue;
-      const auto place_of = std::find_if(facts->largest.begin(), facts->largest.end(),
-                                         [&](const auto& known) {
-                                           return known.second < buffer->bytes();
-                                         });
-      if (place_of == facts->largest.end() && facts->largest.size() == kMost) continue;
-      facts->largest.emplace(place_of, buffer->label(), buffer->bytes());
-      if (facts->largest.size() > kMost) facts->largest.pop_back();
-    }
-  }
+  live_.visit(kind, [&](const Record& record) {
+    const auto& buffer = static_cast<const Buffer&>(record);
+    if (buffer.bytes() == 0) return;
+    const auto place_of =
+        std::find_if(facts->largest.begin(), facts->largest.end(),
+                     [&](const auto& known) { return known.second < buffer.bytes(); });
+    if (place_of == facts->largest.end() && facts->largest.size() == kMost) return;
+    facts->largest.emplace(place_of, buffer.label(), buffer.bytes());
+    if (facts->largest.size() > kMost) facts->largest.pop_back();
+  });
   status.fault().memory = std::move(facts);
 }
 
@@ -284,7 +267,7 @@ std::string Runtime::statistics() {
   json.begin_object();
   json.key("live");
   json.begin_object();
-  for (const Kind kind : kKinds) json.field(kind_name(kind), live_.of(kind));
+  for (const Kind kind : kKinds) json.field(kind_name(kind), live_.count(kind));
   json.end_object();
   json.field("operations", launches.all());
   json.field("replays", launches.graphs());

@@ -2,13 +2,13 @@
 // share it, so that handles can be exchanged between workers.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/backend.h"
+#include "core/base/live_records.h"
 #include "core/base/mutex.h"
 #include "core/base/record.h"
 #include "core/base/status.h"
@@ -58,17 +58,6 @@ struct RuntimeOptions {
   static Status parse(const std::string& json, RuntimeOptions& options);
 };
 
-/// Objects alive by kind, with or without a handle.
-class LiveCounts {
- public:
-  void add(Kind kind) { ++counts_[static_cast<size_t>(kind)]; }
-  void remove(Kind kind) { --counts_[static_cast<size_t>(kind)]; }
-  int64_t of(Kind kind) const { return counts_[static_cast<size_t>(kind)]; }
-
- private:
-  std::array<std::atomic<int64_t>, 16> counts_{};
-};
-
 class Runtime : public Record {
  public:
   static constexpr Kind kKind = Kind::kRuntime;
@@ -83,7 +72,8 @@ class Runtime : public Record {
 
   const RuntimeOptions& options() const { return options_; }
   Backend& backend() const { return *backend_; }
-  LiveCounts& live() { return live_; }
+  /// Buffers, streams, … of this runtime; each adds and removes itself.
+  LiveRecords& live() { return live_; }
   RaceCheck& races() { return races_; }
   Trace& trace() { return trace_; }
   /// Needs the mutex.
@@ -108,9 +98,6 @@ class Runtime : public Record {
 
   /// Adds to a failed allocation what is known of the memory; other failures stay as they are.
   void add_memory_facts(Status& status, uint64_t bytes, MemoryPlace place);
-  // Buffers register themselves.
-  void add_buffer(Buffer& buffer);
-  void remove_buffer(Buffer& buffer);
 
   std::string describe();
   std::string device_info();
@@ -140,7 +127,7 @@ class Runtime : public Record {
 
  private:
   const RuntimeOptions options_;
-  LiveCounts live_;
+  LiveRecords live_;
   Trace trace_;
   EventTrace event_trace_;
   std::atomic<int64_t> bytes_in_use_[2]{};  // device, host
@@ -149,8 +136,6 @@ class Runtime : public Record {
   Mutex mutex_;
   Mutex streams_mutex_;
   std::vector<Stream*> streams_;
-  Mutex buffers_mutex_;
-  Buffer* buffers_ = nullptr;  // a list through the buffers
   std::vector<CaptureSequence*> captures_;
   std::vector<std::string> modules_;
   Stream* legacy_ = nullptr;

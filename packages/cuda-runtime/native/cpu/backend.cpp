@@ -237,6 +237,11 @@ Ref<Ticket> CpuBackend::tail(Stream& stream) {
 
 uint64_t CpuBackend::pending(Stream& stream) { return queue_of(stream).pending.load(); }
 
+void CpuBackend::visit_submitted(
+    const std::function<void(const core::SubmittedWork&)>& visitor) {
+  scheduler_->visit_submitted(visitor);
+}
+
 double CpuBackend::elapsed_ms(Ticket& start, Ticket& end) {
   return static_cast<double>(end.completed_ns() - start.completed_ns()) / 1e6;
 }

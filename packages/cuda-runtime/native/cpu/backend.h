@@ -29,6 +29,8 @@ class CpuBackend : public core::Backend {
   void wait(core::Stream& stream, core::Ticket& ticket) override;
   core::Ref<core::Ticket> tail(core::Stream& stream) override;
   uint64_t pending(core::Stream& stream) override;
+  void visit_submitted(
+      const std::function<void(const core::SubmittedWork&)>& visitor) override;
   double elapsed_ms(core::Ticket& start, core::Ticket& end) override;
   bool traces_itself() const override { return true; }
   void notify(core::Ticket& ticket, const core::MarkRequest& request) override;

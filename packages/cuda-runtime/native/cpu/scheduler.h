@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -62,6 +63,8 @@ class Scheduler : public Watched {
   /// The host has seen the end of an operation: what it submits from now on comes after it.
   void host_saw(const core::Ticket& ticket);
   FaultInjection& faults() { return faults_; }
+  /// Operations that are not complete, under the mutex.
+  void visit_submitted(const std::function<void(const core::SubmittedWork&)>& visitor);
   /// For the watchdog.
   int64_t hang_ms() const override { return options_.checks.hang_ms; }
   void look(int64_t now_ns, HangReport& report) override;

@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "core/base/clock.h"
 #include "core/base/failure.h"
 #include "core/stream/launch_events.h"
@@ -100,7 +102,8 @@ std::unique_ptr<core::StreamQueue> CudaBackend::make_queue(Stream& stream) {
   const bool is_plain = !stream.is_legacy() && stream.priority() == 0;
   try {
     return std::make_unique<CudaStreamQueue>(
-        *this, core::make_ref<Queue>(device_, native, !stream.is_legacy(), is_plain));
+        *this, core::make_ref<Queue>(device_, native, stream.display_name(), !stream.is_legacy(),
+                                     is_plain));
   } catch (...) {
     if (!stream.is_legacy()) device_.reaper().destroy_stream(native);
     throw;
@@ -215,6 +218,16 @@ void CudaBackend::note_closed(Ref<Mark> last) noexcept {
 }
 
 uint64_t CudaBackend::pending(Stream& stream) { return queue_of(stream).pending(); }
+
+void CudaBackend::visit_submitted(
+    const std::function<void(const core::SubmittedWork&)>& visitor) {
+  std::vector<Ref<Queue>> queues = device_.waiter().queues();
+  // One that was given work while it was found idle is there twice.
+  const auto before = [](const Ref<Queue>& a, const Ref<Queue>& b) { return a.get() < b.get(); };
+  std::sort(queues.begin(), queues.end(), before);
+  queues.erase(std::unique(queues.begin(), queues.end()), queues.end());
+  for (const Ref<Queue>& queue : queues) queue->visit(visitor);
+}
 
 bool CudaBackend::poll(Ticket& ticket) {
   device_.make_current();

@@ -33,6 +33,9 @@ class CudaBackend : public core::Backend {
   /// Notes the last point of a stream that is gone.
   void note_closed(core::Ref<Mark> last) noexcept;
   uint64_t pending(core::Stream& stream) override;
+  /// Of all runtimes on the device.
+  void visit_submitted(
+      const std::function<void(const core::SubmittedWork&)>& visitor) override;
   bool poll(core::Ticket& ticket) override;
   double elapsed_ms(core::Ticket& start, core::Ticket& end) override;
   void notify(core::Ticket& ticket, const core::MarkRequest& request) override;

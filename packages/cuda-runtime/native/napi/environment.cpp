@@ -194,11 +194,11 @@ Napi::Value Environment::initialize(Napi::Env env, Napi::Function handler) {
   return memory;
 }
 
-core::Handle Environment::add(core::Ref<core::Record> record) {
+core::Handle Environment::add(core::Ref<core::Record> record, bool is_imported) {
   if (record->kind() == core::Kind::kRuntime) {
     runtimes.emplace_back(static_cast<core::Runtime*>(record.get()));
   }
-  return core::HandleTable::instance().add(std::move(record), id_);
+  return core::HandleTable::instance().add(std::move(record), id_, is_imported);
 }
 
 std::string Environment::export_record(core::Ref<core::Record> record) {

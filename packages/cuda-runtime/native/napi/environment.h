@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/handle_table.h"
+#include "core/base/hold_note.h"
 #include "core/base/mutex.h"
 #include "core/runtime.h"
 #include "core/stream/completion_sink.h"
@@ -57,12 +58,17 @@ class CompletionQueue : public core::CompletionSink {
   std::unordered_multimap<int64_t, Expected> expected_;  // race checker only
 };
 
+/// An array's reference to the memory of a host buffer.
+struct ArrayMemory {
+  core::Ref<core::Buffer> buffer;
+  core::HoldNote note;
+};
+
 /// The array buffer of a host buffer.
 struct HostArray {
   Napi::Reference<Napi::ArrayBuffer> array;
-  // The array's reference to the memory: there as long as the array is, and has the memory; null
-  // when the buffer is empty.
-  core::Ref<core::Buffer>* kept;
+  // There as long as the array is, and has the memory; null when the buffer is empty.
+  ArrayMemory* kept;
 };
 
 /// CRT_OOM when Node makes no array of so many bytes; `most` is its `buffer.constants.MAX_LENGTH`.
@@ -84,7 +90,9 @@ class Environment {
   static Environment& of(Napi::Env env) { return *env.GetInstanceData<Environment>(); }
 
   Napi::Value initialize(Napi::Env env, Napi::Function handler);
-  core::Handle add(core::Ref<core::Record> record);
+  core::Handle add(core::Ref<core::Record> record, bool is_imported = false);
+  /// Unique in the process.
+  uint64_t id() const { return id_; }
   /// A token by which another environment can have the record, while this one lives.
   std::string export_record(core::Ref<core::Record> record);
 

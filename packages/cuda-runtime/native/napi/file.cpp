@@ -1,5 +1,6 @@
 // createFile … copyFile. Opening and copying happen on libuv's threads.
 #include "core/base/failure.h"
+#include "core/base/hold_note.h"
 #include "core/file/mapped_file.h"
 #include "core/memory/buffer.h"
 #include "napi/arguments.h"
@@ -14,6 +15,8 @@ using core::MappedFile;
 using core::Ref;
 using core::Status;
 
+constexpr const char* kFileWork = "file use";
+
 /// Runs a step of a file and posts how it went. It holds all that the step touches, so a file or a
 /// host buffer may be disposed meanwhile; an environment that ends waits for it. What it held is
 /// given back before the post: memory that was disposed is free when the promise settles.
@@ -24,7 +27,8 @@ class FileWork : public Napi::AsyncWorker {
         api_(api),
         sink_(in.sink()),
         token_(token),
-        file_(std::move(file)) {}
+        file_(std::move(file)),
+        note_(kFileWork, *file_) {}
 
   static void start(std::unique_ptr<FileWork> work) {
     work->Queue();
@@ -40,6 +44,7 @@ class FileWork : public Napi::AsyncWorker {
 
  private:
   Ref<MappedFile> file_;
+  core::HoldNote note_;
 
   void Execute() override {
     try {
@@ -53,6 +58,7 @@ class FileWork : public Napi::AsyncWorker {
   Status attempt() {
     try {
       const Ref<MappedFile> file = std::move(file_);
+      const core::HoldNote note = std::move(note_);
       return step(*file);
     } catch (...) {
       return core::status_of_exception();
@@ -82,11 +88,14 @@ class CopyWork : public FileWork {
       : FileWork(in, api, std::move(file), token),
         from_(from),
         host_(std::move(host)),
-        host_offset_(host_offset) {}
+        host_offset_(host_offset) {
+    if (host_) host_note_ = core::HoldNote(kFileWork, *host_);
+  }
 
  private:
   Status step(MappedFile& file) override {
     const Ref<Buffer> host = std::move(host_);
+    const core::HoldNote note = std::move(host_note_);
     if (host) return file.copy(from_.offset, host->data() + host_offset_, from_.bytes);
     auto staged = std::make_unique<core::HeapBytes>(from_.bytes);
     Status status = file.copy(from_.offset, staged->data(), from_.bytes);
@@ -96,6 +105,7 @@ class CopyWork : public FileWork {
 
   const Range from_;
   Ref<Buffer> host_;
+  core::HoldNote host_note_;
   const uint64_t host_offset_;
 };
 

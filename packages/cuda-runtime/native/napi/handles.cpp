@@ -96,7 +96,7 @@ Napi::Value import_handle(const Napi::CallbackInfo& info) {
     result.Set("timing", static_cast<const core::Event&>(*record).has_timing());
   }
   in.finish(core::ExportedRecords::instance().remove(token));
-  result.Set("handle", in.handle_of(std::move(record)));
+  result.Set("handle", in.number(in.environment().add(std::move(record), true)));
   return result;
 }
 

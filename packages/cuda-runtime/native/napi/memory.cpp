@@ -47,7 +47,7 @@ Napi::Value buffer_info(const Napi::CallbackInfo& info) {
 
 /// What the array of a host buffer keeps: deleted by whoever is last, its maker or its finalizer.
 struct KeptMemory {
-  core::Ref<Buffer> memory;
+  ArrayMemory memory;
   bool is_made = false;
   bool is_finalized = false;
 };
@@ -63,8 +63,8 @@ void finalize_array(napi_env, void*, void* hint) {
 
 /// Node runs the finalizer of an array that it refuses to make, at once or at the next collection.
 napi_status make_array(napi_env env, const core::Ref<Buffer>& buffer, napi_value* array,
-                       core::Ref<Buffer>** reference) {
-  auto* kept = new KeptMemory{buffer};
+                       ArrayMemory** reference) {
+  auto* kept = new KeptMemory{{buffer, core::HoldNote("array", *buffer)}};
   const napi_status status = napi_create_external_arraybuffer(
       env, buffer->data(), buffer->bytes(), finalize_array, kept, array);
   kept->is_made = true;
@@ -73,7 +73,7 @@ napi_status make_array(napi_env env, const core::Ref<Buffer>& buffer, napi_value
     return status;
   }
   // Nobody can reach an array, if there is one. Its finalizer, if it comes, deletes the rest.
-  kept->memory = nullptr;
+  kept->memory = {};
   if (kept->is_finalized) delete kept;
   return status;
 }
@@ -99,7 +99,7 @@ Napi::Value host_array(const Napi::CallbackInfo& info) {
                                      "Ask once for the array of a host buffer"));
   }
   Napi::ArrayBuffer array;
-  core::Ref<Buffer>* kept = nullptr;
+  ArrayMemory* kept = nullptr;
   if (buffer->bytes() == 0) {
     array = Napi::ArrayBuffer::New(info.Env(), 0);
   } else {

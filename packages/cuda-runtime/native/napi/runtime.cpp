@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/backends.h"
+#include "core/check/audit/audit.h"
 #include "core/check/nvtx.h"
 #include "cuda_runtime/abi.h"
 #include "napi/arguments.h"
@@ -88,6 +89,11 @@ Napi::Value stats(const Napi::CallbackInfo& info) {
   return in.text(in.record<Runtime>(0)->statistics());
 }
 
+Napi::Value audit(const Napi::CallbackInfo& info) {
+  Arguments in(info);
+  return in.text(core::audit(*in.record<Runtime>(0), in.environment().id()));
+}
+
 Napi::Value device_info(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const core::Ref<Runtime> runtime = in.record<Runtime>(0);
@@ -102,7 +108,7 @@ void detach(const HostArray& host) {
   if (array.IsEmpty() || array.IsUndefined() || array.IsDetached()) return;
   if (host.kept == nullptr) return array.Detach();
   // Taken first, since the finalizer may free `kept`; the memory goes after the array lost it.
-  core::Ref<core::Buffer> memory;
+  ArrayMemory memory;
   std::swap(memory, *host.kept);
   try {
     array.Detach();
@@ -206,6 +212,7 @@ void export_runtime(Napi::Object& exports) {
   add_method<forget_runtime>(exports, "forgetRuntime", "runtime.close");
   add_method<describe_runtime>(exports, "describeRuntime", "runtime.describe");
   add_method<stats>(exports, "stats", "runtime.stats");
+  add_method<audit>(exports, "audit", "runtime.audit");
   add_method<device_info>(exports, "deviceInfo", "runtime.device");
   add_method<release>(exports, "release", "release");
   add_method<trace_start>(exports, "traceStart", "trace.start");

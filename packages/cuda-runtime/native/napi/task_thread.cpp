@@ -60,9 +60,13 @@ void TaskResults::begin(int64_t token, std::shared_ptr<void> held) {
 }
 
 void TaskResults::finish(int64_t token, core::Ref<core::Record> made) {
+  core::HoldNote note;
+  if (made) note = core::HoldNote("promise", *made);
   LockGuard lock(mutex_);
   const auto found = results_.find(token);
-  if (found != results_.end()) found->second.made = std::move(made);
+  if (found == results_.end()) return;
+  found->second.made = std::move(made);
+  found->second.note = std::move(note);
 }
 
 core::Ref<core::Record> TaskResults::settle(int64_t token) {

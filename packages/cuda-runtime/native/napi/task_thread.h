@@ -7,6 +7,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "core/base/hold_note.h"
 #include "core/base/mutex.h"
 #include "core/base/record.h"
 #include "core/base/status.h"
@@ -45,6 +46,7 @@ class TaskResults : public core::RefCounted {
  private:
   struct Result {
     core::Ref<core::Record> made;
+    core::HoldNote note;  // of `made`
     std::shared_ptr<void> held;
   };
   core::Mutex mutex_;

@@ -1,6 +1,6 @@
 import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
-import { NativeRecord } from '../native/record.js';
+import { collectorTerms, NativeRecord } from '../native/record.js';
 import { notCloneable } from '../threads/not-cloneable.js';
 
 /**
@@ -17,7 +17,7 @@ export class Condition {
   /** @internal Made by `graph.createCondition`. */
   constructor(handle: Handle, initial: number) {
     this.initial = initial;
-    this.#record = new NativeRecord(this, handle, 'condition', { isUsers: false });
+    this.#record = new NativeRecord(this, handle, 'condition', collectorTerms);
   }
 
   /** @internal The native handle. */

@@ -1,6 +1,6 @@
 import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
-import { NativeRecord } from '../native/record.js';
+import { collectorTerms, NativeRecord } from '../native/record.js';
 import { notCloneable } from '../threads/not-cloneable.js';
 import type { NativeCallback } from './native-callback.js';
 
@@ -13,7 +13,7 @@ export class HostFunction implements NativeCallback {
 
   constructor(name: string, handle: Handle) {
     this.name = name;
-    this.#record = new NativeRecord(this, handle, `host function ${name}`, { isUsers: false });
+    this.#record = new NativeRecord(this, handle, `host function ${name}`, collectorTerms);
   }
 
   use(api: string): Handle {

@@ -7,7 +7,7 @@ import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
-import { NativeRecord } from '../native/record.js';
+import { NativeRecord, runtimeTerms } from '../native/record.js';
 import { notCloneable } from '../threads/not-cloneable.js';
 import { encodeConfig } from './config-encoder.js';
 import type { KernelAttributes, KernelCode } from './kernel-attributes.js';
@@ -33,7 +33,7 @@ export class NativeKernel implements Kernel {
     this.name = attributes.name;
     this.attributes = attributes;
     this.params = params;
-    this.#record = new NativeRecord(this, handle, `kernel ${attributes.name}`, { isUsers: false });
+    this.#record = new NativeRecord(this, handle, `kernel ${attributes.name}`, runtimeTerms);
     this.#encoder = new ParamsEncoder(attributes.name, params);
   }
 

@@ -7,7 +7,7 @@ import { notTheObject } from '../errors/not-the-object.js';
 import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
-import { NativeRecord } from '../native/record.js';
+import { NativeRecord, runtimeTerms } from '../native/record.js';
 import { runTask } from '../native/task.js';
 import { findManifest } from './find-artefacts.js';
 import { HostFunction } from './host-function.js';
@@ -66,7 +66,7 @@ export class NativeModule implements Module {
     this.runtime = runtime;
     this.manifest = manifest;
     this.#described = described;
-    this.#record = new NativeRecord(this, handle, `module ${manifest}`, { isUsers: false });
+    this.#record = new NativeRecord(this, handle, `module ${manifest}`, runtimeTerms);
   }
 
   get kernels(): readonly string[] {

@@ -19,7 +19,7 @@ export class GraphBuffer extends NativeBuffer {
   #freedBy: WeakRef<FreeingGraph> | 'capture' | undefined;
 
   constructor(device: Device, handle: Handle, bytes: number, label: string) {
-    super(device, new SharedMemory(handle, nameOf(label, bytes), true), bytes, label);
+    super(device, new SharedMemory(handle, nameOf(label, bytes), 'graph'), bytes, label);
   }
 
   /** @internal A node of `graph`, or of the capture that is open, frees it; undefined: none does. */

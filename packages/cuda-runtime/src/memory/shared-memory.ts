@@ -1,5 +1,11 @@
 import type { Handle } from '../native/binding.js';
-import { areLeaksWarned, disposedError, NativeRecord, type OpenView } from '../native/record.js';
+import {
+  areLeaksWarned,
+  disposedError,
+  NativeRecord,
+  type OpenView,
+  type RecordShare,
+} from '../native/record.js';
 
 /** A wrapper that shares memory. */
 interface View {
@@ -14,17 +20,17 @@ interface View {
  * no wrapper is left that is open.
  */
 export class SharedMemory extends NativeRecord {
-  #isLent: boolean;
-  #open = 1;
+  readonly #share: { -readonly [Fact in keyof RecordShare]: RecordShare[Fact] };
   // With warnings of leaks only: what to name in one. Views are keys, so they are not kept alive.
   readonly #views: Set<OpenView> | undefined;
   readonly #entries: WeakMap<View, OpenView> | undefined;
 
   /** Open once, for its buffer. */
-  constructor(handle: Handle, what: string, isLent = false) {
+  constructor(handle: Handle, what: string, owner: 'user' | 'graph' = 'user') {
     const views = areLeaksWarned() ? new Set<OpenView>() : undefined;
-    super('itself', handle, what, { views });
-    this.#isLent = isLent;
+    const share = { owner, open: 1 };
+    super('itself', handle, what, { views, share });
+    this.#share = share;
     this.#views = views;
     this.#entries = views && new WeakMap();
   }
@@ -34,25 +40,25 @@ export class SharedMemory extends NativeRecord {
    * launches; it goes whatever views there are.
    */
   get isLent(): boolean {
-    return this.#isLent;
+    return this.#share.owner !== 'user';
   }
 
-  /** From now on it is lent; called before there are views. */
+  /** From now on it is a workspace's; called before there are views. */
   lend(): void {
-    this.#isLent = true;
+    this.#share.owner = 'workspace';
   }
 
   /** One more wrapper, to be named in the warning if it is a view. */
   open(view?: View): void {
-    this.#open += 1;
+    this.#share.open += 1;
     if (view !== undefined && this.#views !== undefined) this.#note(view);
   }
 
   /** A wrapper is disposed; each calls this once. */
   close(view?: View): void {
-    this.#open -= 1;
+    this.#share.open -= 1;
     if (view !== undefined && this.#views !== undefined) this.#forget(view);
-    if (this.#open === 0) this.release();
+    if (this.#share.open === 0) this.release();
   }
 
   #note(view: View): void {

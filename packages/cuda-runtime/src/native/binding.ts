@@ -106,6 +106,8 @@ export interface NativeBinding {
   describeRuntime(runtime: Handle): string;
   /** JSON of `RuntimeStats`. */
   stats(runtime: Handle): string;
+  /** JSON of `LiveRecord[]`; holders that are handles of this environment have it as `handle`. */
+  audit(runtime: Handle): string;
   /** JSON: name, uuid, sm, limits, priority range of one device. */
   deviceInfo(runtime: Handle, device: number): string;
 

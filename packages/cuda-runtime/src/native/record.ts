@@ -11,7 +11,33 @@ interface Held {
   readonly isUsers: boolean;
   readonly isRuntime: boolean;
   readonly views: ReadonlySet<OpenView> | undefined;
+  readonly share: RecordShare;
+  // Of the list of all that are held.
+  next: Held | undefined;
+  previous: Held | undefined;
 }
+
+/**
+ * Who ends an object: a user by `dispose`, the runtime, a pool of streams, a workspace, a graph with
+ * its launches, or the collector, where there is no `dispose`.
+ */
+export type RecordOwner = 'user' | 'runtime' | 'pool' | 'workspace' | 'graph' | 'collector';
+
+/** Who has a record. */
+export interface RecordShare {
+  readonly owner: RecordOwner;
+  /** Objects that are open. */
+  readonly open: number;
+}
+
+const shares: Readonly<Record<RecordOwner, RecordShare>> = {
+  user: { owner: 'user', open: 1 },
+  runtime: { owner: 'runtime', open: 1 },
+  pool: { owner: 'pool', open: 1 },
+  workspace: { owner: 'workspace', open: 1 },
+  graph: { owner: 'graph', open: 1 },
+  collector: { owner: 'collector', open: 1 },
+};
 
 /** A view that is open, for the warning that it was forgotten. */
 export interface OpenView {
@@ -23,11 +49,21 @@ export interface OpenView {
 export interface RecordTerms {
   /** Whether a user should have disposed it, so that a leak is worth a warning. Default true. */
   readonly isUsers?: boolean;
+  /** Who ends it, where one object has the record. Default `user`. */
+  readonly owner?: RecordOwner;
+  /** The same where several share it; kept up to date by the caller. */
+  readonly share?: RecordShare;
   /** A runtime, whose end may take long. Default false. */
   readonly isRuntime?: boolean;
   /** Views that are open now, kept while leaks are warned of. */
   readonly views?: ReadonlySet<OpenView> | undefined;
 }
+
+/** Of what the runtime ends with itself. */
+export const runtimeTerms: RecordTerms = { isUsers: false, owner: 'runtime' };
+
+/** Of what has no `dispose`. */
+export const collectorTerms: RecordTerms = { isUsers: false, owner: 'collector' };
 
 let warnLeaks = false;
 
@@ -64,6 +100,44 @@ const forgotten = new FinalizationRegistry<Held>((held) => {
 
 const mostListed = 8;
 
+// All that this thread holds, for audits: the registry above cannot be asked, and a map would cost
+// each record more than the two links of this list.
+let first: Held | undefined;
+
+function list(held: Held): void {
+  held.next = first;
+  if (first) first.previous = held;
+  first = held;
+}
+
+function unlist(held: Held): void {
+  const { next, previous } = held;
+  if (next) next.previous = previous;
+  if (previous) previous.next = next;
+  else first = next;
+  // A disposed object may live on, and must not keep what was beside it.
+  held.next = undefined;
+  held.previous = undefined;
+}
+
+/** What is known of the handles of this thread. */
+export function describeHeld(): ReadonlyMap<Handle, HeldFacts> {
+  const facts = new Map<Handle, HeldFacts>();
+  for (let held = first; held; held = held.next) {
+    const { handle, what, stack, share, views = [] } = held;
+    const { owner, open } = share;
+    facts.set(handle, { what, owner, open, views: [...views].map((view) => view.what), stack });
+  }
+  return facts;
+}
+
+/** An answer of `describeHeld`. */
+export interface HeldFacts extends RecordShare {
+  readonly what: string;
+  readonly views: readonly string[];
+  readonly stack: string | undefined;
+}
+
 function listOf(views: readonly OpenView[]): string {
   if (views.length === 0) return '';
   const names = views.slice(0, mostListed).map((view) => view.what);
@@ -71,8 +145,10 @@ function listOf(views: readonly OpenView[]): string {
   return `; open views: ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-function release({ handle, what, isRuntime }: Held): void {
+function release(held: Held): void {
+  const { handle, what, isRuntime } = held;
   const { binding } = environment();
+  unlist(held);
   try {
     if (isRuntime) binding.forgetRuntime(handle);
     else binding.release(handle);
@@ -88,23 +164,32 @@ function release({ handle, what, isRuntime }: Held): void {
  */
 export class NativeRecord {
   #handle: Handle;
-  readonly #what: string;
-  readonly #isRuntime: boolean;
+  readonly #held: Held;
   #disposedAt: Error | undefined;
 
   constructor(holder: object | 'itself', handle: Handle, what: string, terms: RecordTerms = {}) {
-    const { isUsers = true, isRuntime = false, views } = terms;
+    const { isUsers = true, isRuntime = false, owner = 'user', views } = terms;
+    const share = terms.share ?? shares[owner];
     this.#handle = handle;
-    this.#what = what;
-    this.#isRuntime = isRuntime;
     const stack = warnLeaks && isUsers ? new Error('created here').stack : undefined;
-    const held = { handle, what, stack, isUsers, isRuntime, views };
-    forgotten.register(holder === 'itself' ? this : holder, held, this);
+    this.#held = {
+      handle,
+      what,
+      stack,
+      isUsers,
+      isRuntime,
+      views,
+      share,
+      next: undefined,
+      previous: undefined,
+    };
+    forgotten.register(holder === 'itself' ? this : holder, this.#held, this);
+    list(this.#held);
   }
 
   /** The handle. @throws DisposedError after `release` */
   use(api: string): Handle {
-    if (this.#handle === 0) throw disposedError(api, this.#what, this.#disposedAt);
+    if (this.#handle === 0) throw disposedError(api, this.#held.what, this.#disposedAt);
     return this.#handle;
   }
 
@@ -119,7 +204,7 @@ export class NativeRecord {
 
   /** Kind and label, for messages. */
   get what(): string {
-    return this.#what;
+    return this.#held.what;
   }
 
   /** Gives the reference back; the second call does nothing. */
@@ -127,11 +212,12 @@ export class NativeRecord {
     const handle = this.#handle;
     if (handle === 0) return;
     this.#handle = 0;
-    if (warnLeaks) this.#disposedAt = new Error(`${this.#what} was disposed here`);
+    if (warnLeaks) this.#disposedAt = new Error(`${this.#held.what} was disposed here`);
     forgotten.unregister(this);
+    unlist(this.#held);
     try {
       const { binding } = environment();
-      if (this.#isRuntime) binding.closeRuntime(handle);
+      if (this.#held.isRuntime) binding.closeRuntime(handle);
       else binding.release(handle);
     } catch (error) {
       throw fromNative(error);

@@ -71,7 +71,7 @@ export class NativeStream implements Stream {
       pending: () => this.pending,
       isCaptured: () => this.captureStatus !== 'none',
     });
-    const terms = { isUsers: owner !== 'runtime' };
+    const terms = { isUsers: owner !== 'runtime', owner };
     this.#record = new NativeRecord(this, handle, `stream ${name}#${this.id}`, terms);
   }
 

@@ -68,7 +68,7 @@ function wrap(native: NativeImport, runtime: Runtime, device: NativeDevice): Exp
   const { handle, kind, name } = native;
   if (kind === exportableKinds.buffer) {
     const { bytes, isLent } = native;
-    const memory = new SharedMemory(handle, nameOf(name, bytes), isLent);
+    const memory = new SharedMemory(handle, nameOf(name, bytes), isLent ? 'graph' : 'user');
     return new NativeBuffer(device, memory, bytes, name);
   }
   if (kind === exportableKinds.stream) return device.adoptStream(handle, name);

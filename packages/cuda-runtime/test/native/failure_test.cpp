@@ -127,12 +127,12 @@ class Program {
   }
 };
 
-int64_t settled(Fixture& fixture, Kind kind, int64_t expected) {
+uint64_t settled(Fixture& fixture, Kind kind, uint64_t expected) {
   // The last completion releases on its own thread, an instant after it is visible.
-  for (int i = 0; i < 2000 && fixture.runtime->live().of(kind) != expected; ++i) {
+  for (int i = 0; i < 2000 && fixture.runtime->live().count(kind) != expected; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  return fixture.runtime->live().of(kind);
+  return fixture.runtime->live().count(kind);
 }
 
 void fail_each_allocation(const std::string& cpu, bool by_events = false) {

@@ -90,11 +90,11 @@ TEST("memory: work, graphs and launches in flight keep what they use") {
   CHECK(fixture.ints(*stream, kept)[0] == 11);
   OK(stream->synchronize_blocking(-1));
   // The last completion releases on its own thread, an instant after it is visible.
-  for (int i = 0; i < 1000 && fixture.runtime->live().of(Kind::kBuffer) > 1; ++i) {
+  for (int i = 0; i < 1000 && fixture.runtime->live().count(Kind::kBuffer) > 1; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  CHECK(fixture.runtime->live().of(Kind::kBuffer) == 1);
-  CHECK(fixture.runtime->live().of(Kind::kExec) == 0);
+  CHECK(fixture.runtime->live().count(Kind::kBuffer) == 1);
+  CHECK(fixture.runtime->live().count(Kind::kExec) == 0);
 }
 
 TEST("streams: may be released with work pending (CE04)") {

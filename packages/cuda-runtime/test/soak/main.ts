@@ -44,6 +44,7 @@ for (const { what, value, most } of checks) {
       : `at most ${most}  ${value <= most ? 'ok' : 'FAILED'}`;
   process.stdout.write(`${what.padEnd(28)} ${value.toFixed(2).padStart(10)}  ${judged}\n`);
 }
+for (const line of run.leftRecords) process.stdout.write(`${line}\n`);
 process.stdout.write(
   `${run.sessions} sessions, ${run.runtimes} runtimes, ${run.workers} workers in ${run.seconds.toFixed(0)} s: ${isGood ? 'good' : 'NOT GOOD'}\n`,
 );

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { seededRandom } from '../../src/testing/index.js';
+import { expectLive, liveOf } from '../makers/live-objects.js';
 import type { TestRuntime } from '../makers/test-kernels.js';
 import { act } from './actions/act.js';
 import { Session } from './session.js';
@@ -80,26 +81,4 @@ async function finish(s: Session): Promise<void> {
   }
   s.note('dispose');
   await s.t.device.synchronize();
-}
-
-/** Objects alive, by kind. */
-export type Live = Readonly<Record<string, number>>;
-
-/** Those of a runtime, whatever thread made them. */
-export const liveOf = (t: TestRuntime): Live => t.runtime.stats().live;
-
-/** @throws Error if, after some collections, there are more than `before` */
-export async function expectLive(t: TestRuntime, before: Live): Promise<void> {
-  for (let round = 0; round < 300; round += 1) {
-    if (grown(liveOf(t), before).length === 0) return;
-    globalThis.gc?.();
-    await delay(10);
-  }
-  throw new Error(`left behind: ${grown(liveOf(t), before).join(', ')}`);
-}
-
-function grown(now: Live, before: Live): readonly string[] {
-  return Object.entries(now)
-    .filter(([kind, count]) => count > (before[kind] ?? 0))
-    .map(([kind, count]) => `${count - (before[kind] ?? 0)} × ${kind}`);
 }

@@ -55,7 +55,7 @@ test('growth is what the line gains, not the noise', () => {
 test('a run that leaks is not good', () => {
   const samples = Array.from({ length: 30 }, (_, index) => sample(index, 100 + 3 * index));
   const facts = { operations: 1, counts: {}, seconds: 1, sessions: 1, runtimes: 1, workers: 1 };
-  const checks = verdict({ ...facts, samples, leftBehind: { buffer: 2 } });
+  const checks = verdict({ ...facts, samples, leftBehind: { buffer: 2 }, leftRecords: [] });
   const failed = checks.filter((check) => !isGood([check])).map(({ what }) => what);
   expect(failed).toEqual(['objects left behind', 'RSS, MiB gained']);
 });
@@ -63,7 +63,7 @@ test('a run that leaks is not good', () => {
 test('a run of few samples is not judged by its RSS', () => {
   const samples = Array.from({ length: 4 }, (_, index) => sample(index, 100 + 30 * index));
   const facts = { operations: 1, counts: {}, seconds: 1, sessions: 1, runtimes: 1, workers: 1 };
-  const checks = verdict({ ...facts, samples, leftBehind: {} });
+  const checks = verdict({ ...facts, samples, leftBehind: {}, leftRecords: [] });
   expect(checks.find(({ what }) => what.startsWith('RSS'))).not.toHaveProperty('most');
   expect(isGood(checks)).toBe(true);
 });

@@ -1,7 +1,9 @@
 import { seededRandom } from '../../src/testing/index.js';
+import { auditText } from '../makers/audit-text.js';
+import { expectLive, liveOf } from '../makers/live-objects.js';
 import { openTestRuntime, type TestRuntime } from '../makers/test-kernels.js';
 import { runInterruptedSession } from './interrupted-session.js';
-import { type Counts, expectLive, liveOf, runSession } from './run-session.js';
+import { type Counts, runSession } from './run-session.js';
 import { openRandomRuntime } from './runtimes.js';
 import type { Sample } from './samples.js';
 import { takeSample } from './samples.js';
@@ -19,6 +21,8 @@ export interface SoakRun {
   readonly samples: readonly Sample[];
   /** Objects alive on the runtime that was open all the time, but for the kernels. */
   readonly leftBehind: Counts;
+  /** Records of those kinds and what holds them, a line each. */
+  readonly leftRecords: readonly string[];
 }
 
 /** Operations of a session; a worker does as many at most. */
@@ -94,9 +98,19 @@ export async function soak(
     onSample(sample);
   }
   const leftBehind = remaining(t);
+  const kinds = Object.keys(leftBehind);
+  const leftRecords = kinds.length > 0 ? auditText(t.runtime, kinds).split('\n') : [];
   const seconds = elapsed();
   await t.runtime.dispose();
-  return { operations, counts: sorted(counts), seconds, ...tally, samples, leftBehind };
+  return {
+    operations,
+    counts: sorted(counts),
+    seconds,
+    ...tally,
+    samples,
+    leftBehind,
+    leftRecords,
+  };
 }
 
 async function collect(): Promise<void> {

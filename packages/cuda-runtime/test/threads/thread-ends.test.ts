@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { open } from '../../src/index.js';
 import { onEachBackend } from '../../src/testing/on-each-backend.js';
+import { expectLive } from '../makers/live-objects.js';
 import { SecondThread } from '../makers/second-thread.js';
 import {
   accumulate,
@@ -25,7 +26,8 @@ onEachBackend((backend) => {
   /** What lives natively in the runtime, once what was in flight is over. */
   const isEmptyAgain = async (before: Readonly<Record<string, number>>) => {
     await t.device.synchronize();
-    await expect.poll(() => t.runtime.stats().live, { timeout: 5000 }).toEqual(before);
+    await expectLive(t, before);
+    expect(t.runtime.stats().live).toEqual(before);
   };
   const start = () => new SecondThread(backend, options);
 

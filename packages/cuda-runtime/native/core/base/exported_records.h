@@ -23,6 +23,12 @@ class ExportedRecords {
   /// The token was used; an error when somebody else was quicker.
   Status remove(const std::string& token);
   void remove_owner(uint64_t owner);
+  /// Visits what tokens name, and who exported it, under the lock.
+  template <typename Visitor>
+  void visit(Visitor visitor) {
+    LockGuard lock(mutex_);
+    for (const auto& [token, entry] : entries_) visitor(*entry.record, entry.owner);
+  }
 
  private:
   struct Entry {

@@ -1,8 +1,14 @@
 #include "core/base/handle_table.h"
 
+#include <atomic>
 #include <vector>
 
 namespace cuda_runtime::core {
+
+uint64_t next_record_id() {
+  static std::atomic<uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 const char* kind_name(Kind kind) {
   switch (kind) {
@@ -40,7 +46,7 @@ HandleTable& HandleTable::instance() {
   return *table;
 }
 
-Handle HandleTable::add(Ref<Record> record, uint64_t owner) {
+Handle HandleTable::add(Ref<Record> record, uint64_t owner, bool is_imported) {
   const uint32_t kind = static_cast<uint32_t>(record->kind());
   Record& added = *record;
   LockGuard lock(mutex_);
@@ -49,7 +55,7 @@ Handle HandleTable::add(Ref<Record> record, uint64_t owner) {
   next_ = (next_ + 1) & kIndexMask;
   std::unique_ptr<Page>& page = pages_[index >> kPageBits];
   if (page == nullptr) page = std::make_unique<Page>();
-  page->entries[index & (kPageSize - 1)] = {std::move(record), owner};
+  page->entries[index & (kPageSize - 1)] = {std::move(record), owner, is_imported};
   ++page->used;
   added.on_handle_added();
   return (kind << 28) | index;
@@ -114,14 +120,15 @@ void HandleTable::remove_owner(uint64_t owner) {
   for (Ref<Record>& record : records) record->on_handle_released();
 }
 
-void HandleTable::visit(const std::function<void(Handle, const Record&)>& visitor) {
+void HandleTable::visit(const std::function<void(const Named&)>& visitor) {
   LockGuard lock(mutex_);
   for (uint32_t p = 0; p < kPages; ++p) {
     for (uint32_t i = 0; pages_[p] != nullptr && i < kPageSize; ++i) {
       const Entry& found = pages_[p]->entries[i];
       if (!found.record) continue;
-      visitor((static_cast<uint32_t>(found.record->kind()) << 28) | (p << kPageBits) | i,
-              *found.record);
+      const Record& record = *found.record;
+      const Handle handle = (static_cast<uint32_t>(record.kind()) << 28) | (p << kPageBits) | i;
+      visitor({record, handle, found.owner, found.is_imported != 0});
     }
   }
 }

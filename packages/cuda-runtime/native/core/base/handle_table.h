@@ -17,16 +17,24 @@ class HandleTable {
  public:
   static HandleTable& instance();
 
-  /// `owner` is the environment whose end releases the handle.
-  Handle add(Ref<Record> record, uint64_t owner);
+  /// `owner` is the environment whose end releases the handle; `is_imported`: it got the record from
+  /// another one.
+  Handle add(Ref<Record> record, uint64_t owner, bool is_imported = false);
   /// The record of a live handle of this kind.
   Status find(Handle handle, Kind kind, Ref<Record>& record);
   /// Drops the handle; unknown or stale handles are an error.
   Status remove(Handle handle);
   /// Drops every handle of an environment that ends.
   void remove_owner(uint64_t owner);
+  /// What a live handle is.
+  struct Named {
+    const Record& record;
+    Handle handle = 0;
+    uint64_t owner = 0;
+    bool is_imported = false;
+  };
   /// Visits all live handles under the table's lock.
-  void visit(const std::function<void(Handle, const Record&)>& visitor);
+  void visit(const std::function<void(const Named&)>& visitor);
 
   template <typename T>
   Status get(Handle handle, Ref<T>& typed) {
@@ -67,7 +75,8 @@ class HandleTable {
 
   struct Entry {
     Ref<Record> record;
-    uint64_t owner = 0;
+    uint64_t owner : 63 = 0;
+    uint64_t is_imported : 1 = 0;
   };
   struct Page {
     Entry entries[kPageSize];

@@ -22,6 +22,11 @@ class EventTrace {
   static Status stop(Runtime& runtime, TraceLosses& losses);
   /// Forgets everything.
   void clear();
+  /// Visits the copies of graphs whose launches are still to be read.
+  template <typename Visitor>
+  void each_copy(Visitor visitor) const {
+    for (const Replay& replay : replays_) visitor(*replay.copy);
+  }
 
   /// The operation between two events.
   Ref<Ticket> enqueue(Stream& stream, Ref<Work> work);

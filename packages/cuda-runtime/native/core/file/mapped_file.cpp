@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <system_error>
 
+#include "core/base/live_records.h"
+
 namespace cuda_runtime::core {
 namespace {
 
@@ -30,9 +32,12 @@ std::string kind_of(mode_t mode) {
 MappedFile::MappedFile(std::string path, bool is_mapped)
     : Record(Kind::kMappedFile),
       path_(std::move(path)),
-      refusal_(is_mapped ? 0 : static_cast<uint32_t>(kNotAsked) << 16) {}
+      refusal_(is_mapped ? 0 : static_cast<uint32_t>(kNotAsked) << 16) {
+  LiveRecords::of_process().add(*this);
+}
 
 MappedFile::~MappedFile() {
+  LiveRecords::of_process().remove(*this);
   if (mapping_ != nullptr) munmap(mapping_, bytes_);
   if (descriptor_ >= 0) close(descriptor_);
 }

@@ -29,6 +29,7 @@ class MappedFile : public Record {
   /// `CRT_ARGUMENT` unless the range lies in the file as it was when it was opened.
   Status check_range(uint64_t offset, uint64_t bytes) const;
 
+  const std::string& path() const { return path_; }
   uint64_t bytes() const { return bytes_; }
   bool is_mapped() const { return refusal_.load(std::memory_order_relaxed) == 0; }
   /// Why copies are reads; empty while they come out of the mapping.

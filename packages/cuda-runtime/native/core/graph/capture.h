@@ -23,6 +23,7 @@ class CaptureSequence : public RefCounted {
   CaptureSequence(Stream& origin, CaptureMode mode, Ref<Graph> into);
 
   const uint64_t id;  // unique in the process, never reused
+  const uint64_t record_id = next_record_id();  // what audits call it
   Stream* const origin;
   const std::thread::id thread;
   const CaptureMode mode;

@@ -35,10 +35,10 @@ Exec::Exec(ExecDraft draft, std::unique_ptr<ExecPlan> plan)
       has_memory_nodes_(draft.flat->has_memory_nodes()),
       graph_(std::move(draft.flat)),
       plan_(std::move(plan)) {
-  runtime_->live().add(kKind);
+  runtime_->live().add(*this);
 }
 
-Exec::~Exec() { runtime_->live().remove(kKind); }
+Exec::~Exec() { runtime_->live().remove(*this); }
 
 Status Exec::draft(Graph& graph, const ExecOptions& options, ExecDraft& draft) {
   Status status = check_not_in_callback();

@@ -18,12 +18,13 @@ Graph::Graph(Ref<Runtime> runtime, GraphOrigin origin)
       id_(next_graph_id.fetch_add(1)),
       origin_(origin),
       home_(id_) {
-  runtime_->live().add(kKind);
+  runtime_->live().add(*this);
 }
 
-Graph::~Graph() { runtime_->live().remove(kKind); }
+Graph::~Graph() { runtime_->live().remove(*this); }
 
 uint32_t Graph::add(GraphNode node) {
+  LockGuard lock(held_mutex_);
   nodes_.push_back(std::move(node));
   return static_cast<uint32_t>(nodes_.size() - 1);
 }
@@ -45,10 +46,28 @@ Status Graph::check_mutable() const {
 
 void Graph::destroy() {
   destroyed_.store(true);
-  nodes_.clear();
+  take_nodes();
 }
 
-void Graph::add_condition(Ref<GraphCondition> condition) { conditions_.push_back(std::move(condition)); }
+void Graph::set_work(uint32_t node, Ref<Work> work) {
+  LockGuard lock(held_mutex_);
+  std::swap(nodes_[node].work, work);
+}
+
+std::vector<GraphNode> Graph::take_nodes() {
+  LockGuard lock(held_mutex_);
+  return std::exchange(nodes_, {});
+}
+
+void Graph::put_nodes(std::vector<GraphNode> nodes) {
+  LockGuard lock(held_mutex_);
+  nodes_.swap(nodes);
+}
+
+void Graph::add_condition(Ref<GraphCondition> condition) {
+  LockGuard lock(held_mutex_);
+  conditions_.push_back(std::move(condition));
+}
 
 std::shared_ptr<ExecLease> Graph::take_lease() {
   if (!lease_.expired()) return nullptr;
@@ -65,7 +84,7 @@ bool Graph::has_memory_nodes() const {
 
 Ref<Graph> Graph::copy(GraphOrigin origin) const {
   auto result = make_ref<Graph>(runtime_, origin);
-  result->nodes_ = nodes_;
+  result->put_nodes(nodes_);
   result->height = height;
   return result;
 }
@@ -73,7 +92,7 @@ Ref<Graph> Graph::copy(GraphOrigin origin) const {
 Ref<Graph> Graph::snapshot() const {
   Ref<Graph> result = copy(origin_);
   result->home_ = home_;
-  result->conditions_ = conditions_;
+  for (const Ref<GraphCondition>& condition : conditions_) result->add_condition(condition);
   result->capture_id = capture_id;
   return result;
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/mutex.h"
 #include "core/base/record.h"
 #include "core/base/status.h"
 #include "core/work.h"
@@ -63,6 +64,7 @@ class Graph : public Record {
   /// Names the graph, and for a body the graph that it is part of: whose conditions its kernels may
   /// set.
   uint64_t home() const { return home_; }
+  /// For the thread that may change the graph, or when nobody may.
   const std::vector<GraphNode>& nodes() const { return nodes_; }
   /// Appends a node whose dependencies are known to be good; the index names it.
   uint32_t add(GraphNode node);
@@ -84,7 +86,21 @@ class Graph : public Record {
   std::shared_ptr<ExecLease> take_lease();
 
   // For the parts of building: core/graph/build.
+  /// Edges and switches alone may be changed through it.
   std::vector<GraphNode>& mutable_nodes() { return nodes_; }
+  /// What the node does from now on.
+  void set_work(uint32_t node, Ref<Work> work);
+  /// All nodes, which may then be changed at will, and back.
+  std::vector<GraphNode> take_nodes();
+  void put_nodes(std::vector<GraphNode> nodes);
+  /// Visits the work of each node and the conditions, on any thread: nobody changes meanwhile what
+  /// the graph holds. The visitors may take no lock.
+  template <typename NodeVisitor, typename ConditionVisitor>
+  void visit_held(NodeVisitor on_node, ConditionVisitor on_condition) const {
+    LockGuard lock(held_mutex_);
+    for (uint32_t i = 0; i < nodes_.size(); ++i) on_node(i, *nodes_[i].work);
+    for (const Ref<GraphCondition>& condition : conditions_) on_condition(condition);
+  }
   /// The same nodes in a graph of its own.
   Ref<Graph> copy(GraphOrigin origin) const;
   /// The same nodes and conditions as they are now, for an executable.
@@ -101,6 +117,9 @@ class Graph : public Record {
   const uint64_t id_;
   const GraphOrigin origin_;
   uint64_t home_;
+  // Held by whoever changes which nodes there are, what they do, or the conditions; nothing is
+  // released with it.
+  mutable Mutex held_mutex_;
   std::vector<GraphNode> nodes_;
   std::vector<Ref<GraphCondition>> conditions_;
   std::weak_ptr<ExecLease> lease_;

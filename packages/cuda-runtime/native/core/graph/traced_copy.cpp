@@ -14,7 +14,7 @@ class Inserter {
  public:
   explicit Inserter(const Graph& source) : source_(source) {
     graph_ = source.snapshot();  // its conditions, too
-    graph_->mutable_nodes().clear();
+    graph_->take_nodes();
     last_.resize(source.nodes().size());
   }
 

@@ -11,17 +11,15 @@ Buffer::Buffer(Kind kind, Ref<Runtime> runtime, uint8_t* data, uint64_t bytes, s
       data_(data),
       bytes_(bytes),
       label_(std::move(label)) {
-  runtime_->add_buffer(*this);
-  runtime_->live().add(kind);
   runtime_->note_memory(kind == Kind::kHostBuffer, static_cast<int64_t>(bytes));
+  runtime_->live().add(*this);
 }
 
 Buffer::~Buffer() {
-  runtime_->remove_buffer(*this);
   runtime_->backend().free_memory(
       data_, bytes_, label_,
       kind() == Kind::kHostBuffer ? MemoryPlace::kHost : MemoryPlace::kDevice);
-  runtime_->live().remove(kind());
+  runtime_->live().remove(*this);
   runtime_->note_memory(kind() == Kind::kHostBuffer, -static_cast<int64_t>(bytes_));
 }
 

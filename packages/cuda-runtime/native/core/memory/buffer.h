@@ -29,9 +29,6 @@ class Buffer : public Record {
   const std::string& label() const { return label_; }
   /// "weights (4096 bytes)" for messages.
   std::string describe() const;
-  // The runtime's list of live buffers; its own to change.
-  Buffer* next_live = nullptr;
-  Buffer* previous_live = nullptr;
   /// What the race checker knows of it; null until it looked.
   std::unique_ptr<AccessHistory> history;
 

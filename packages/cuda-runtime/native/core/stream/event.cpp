@@ -29,10 +29,10 @@ Status no_time(const char* detail) {
 
 Event::Event(Ref<Runtime> runtime, bool timing)
     : Record(kKind), runtime_(std::move(runtime)), timing_(timing) {
-  runtime_->live().add(kKind);
+  runtime_->live().add(*this);
 }
 
-Event::~Event() { runtime_->live().remove(kKind); }
+Event::~Event() { runtime_->live().remove(*this); }
 
 Status Event::check_runtime(Stream& stream) const {
   if (&stream.runtime() == runtime_.get()) return {};

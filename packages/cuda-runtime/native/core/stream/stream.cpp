@@ -40,12 +40,12 @@ Stream::Stream(Ref<Runtime> runtime, StreamType type, int priority, std::string 
       display_name_((name_.empty() ? "stream" : name_) + "#" + std::to_string(id_)) {
   queue_ = backend().make_queue(*this);
   runtime_->add_stream(*this);  // may throw, after which there is nothing to undo
-  runtime_->live().add(kKind);
+  runtime_->live().add(*this);
 }
 
 Stream::~Stream() {
   runtime_->remove_stream(*this);
-  runtime_->live().remove(kKind);
+  runtime_->live().remove(*this);
 }
 
 // Other threads may have wrappers of the stream, too.

@@ -10,8 +10,12 @@ namespace cuda_runtime::cuda {
 using core::LockGuard;
 using core::Ref;
 
-Queue::Queue(Device& device, cudaStream_t stream, bool owned, bool is_plain)
-    : device_(device), stream_(stream), owned_(owned), is_plain_(is_plain) {}
+Queue::Queue(Device& device, cudaStream_t stream, std::string name, bool owned, bool is_plain)
+    : device_(device),
+      stream_(stream),
+      name_(std::move(name)),
+      owned_(owned),
+      is_plain_(is_plain) {}
 
 // Kept before it is issued: after the driver took it nothing may fail.
 void Queue::begin(InFlight entry) {
@@ -99,6 +103,14 @@ bool Queue::is_quiet() {
   seen_submissions_ = submissions_;
   seen_ns_ = now;
   return false;
+}
+
+void Queue::visit(const std::function<void(const core::SubmittedWork&)>& visitor) {
+  LockGuard lock(mutex_);
+  for (const InFlight& item : items_) {
+    if (!item.work && !item.exec) continue;
+    visitor({name_, nullptr, item.work.get(), item.exec.get(), item.graph.get()});
+  }
 }
 
 bool Queue::reap(Reaped& reaped) {

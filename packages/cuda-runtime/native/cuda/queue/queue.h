@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "core/graph/exec.h"
@@ -34,7 +36,7 @@ using Reaped = std::vector<InFlight>;
 class Queue : public core::RefCounted {
  public:
   /// `is_plain`: of default priority, and not the legacy stream.
-  Queue(Device& device, cudaStream_t stream, bool owned, bool is_plain);
+  Queue(Device& device, cudaStream_t stream, std::string name, bool owned, bool is_plain);
 
   cudaStream_t stream() const { return stream_; }
   bool is_plain() const { return is_plain_; }
@@ -57,6 +59,8 @@ class Queue : public core::RefCounted {
   /// The last point; null when everything is over.
   core::Ref<Mark> tail();
 
+  /// Visits what is in flight, under the mutex.
+  void visit(const std::function<void(const core::SubmittedWork&)>& visitor);
   /// For the waiter: moves what is over to `reaped`. False when nothing is left in flight.
   bool reap(Reaped& reaped);
   /// The stream's owner is gone; what is in flight completes. The point behind it, null when that is
@@ -85,6 +89,7 @@ class Queue : public core::RefCounted {
 
   Device& device_;
   cudaStream_t stream_;
+  const std::string name_;  // of the stream, which may be gone
   const bool owned_;
   const bool is_plain_;
   core::Mutex mutex_;

@@ -40,6 +40,11 @@ void Waiter::watch(Ref<Queue> queue) {
   if (resting_.load()) arrived_.notify_one();
 }
 
+std::vector<Ref<Queue>> Waiter::queues() {
+  LockGuard lock(mutex_);
+  return queues_;
+}
+
 WatchPlaces::WatchPlaces(Waiter& waiter, size_t count) : waiter_(waiter), left_(count) {
   if (count == 0) return;
   LockGuard lock(waiter_.mutex_);

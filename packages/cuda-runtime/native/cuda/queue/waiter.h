@@ -23,6 +23,8 @@ class Waiter {
 
   /// Looks after the queue until nothing is in flight on it. Throws bad_alloc.
   void watch(core::Ref<Queue> queue);
+  /// Those that have something in flight, and perhaps some that have not.
+  std::vector<core::Ref<Queue>> queues();
   /// Somebody waits: look again at once.
   void hurry();
   /// Notices that marks hold; the waiter rests little while there are any.

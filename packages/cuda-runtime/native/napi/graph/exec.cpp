@@ -30,10 +30,13 @@ Napi::Value instantiate(const Napi::CallbackInfo& info) {
   return in.handle_of(exec);
 }
 
+constexpr const char* kInstantiation = "instantiation";
+
 /// While it exists, nobody may change the graphs.
 class Hold {
  public:
   explicit Hold(std::vector<Ref<Graph>> graphs) : graphs_(std::move(graphs)) {
+    for (const Ref<Graph>& graph : graphs_) notes_.emplace_back(kInstantiation, *graph);
     for (const Ref<Graph>& graph : graphs_) graph->hold();
   }
   Hold(const Hold&) = delete;
@@ -44,13 +47,21 @@ class Hold {
 
  private:
   const std::vector<Ref<Graph>> graphs_;
+  std::vector<core::HoldNote> notes_;
+};
+
+/// What the task thread makes an executable of.
+struct Instantiation {
+  core::ExecDraft draft;
+  core::HoldNote note;
 };
 
 Napi::Value instantiate_async(const Napi::CallbackInfo& info) {
   Arguments in(info);
   const Ref<Graph> graph = in.record<Graph>(0);
-  auto draft = std::make_shared<core::ExecDraft>();
-  in.finish(Exec::draft(*graph, read_options(in), *draft));
+  auto begun = std::make_shared<Instantiation>();
+  in.finish(Exec::draft(*graph, read_options(in), begun->draft));
+  begun->note = core::HoldNote(kInstantiation, *begun->draft.flat);
   TaskRequest task;
   task.results = in.environment().tasks;
   task.sink = in.sink();
@@ -58,9 +69,10 @@ Napi::Value instantiate_async(const Napi::CallbackInfo& info) {
   task.api = "graph.instantiate";
   // Until JavaScript has been told the end.
   task.held = std::make_shared<Hold>(core::with_bodies(graph));
-  task.work = [draft](Ref<core::Record>& made) {
+  task.work = [begun](Ref<core::Record>& made) {
+    const core::HoldNote note = std::move(begun->note);
     Ref<Exec> exec;
-    core::Status status = Exec::complete(std::move(*draft), exec);
+    core::Status status = Exec::complete(std::move(begun->draft), exec);
     made = exec;
     return status;
   };

@@ -88,7 +88,7 @@ Status flatten(const Graph& source, Ref<Graph>& result) {
   Status status = source.check_usable();
   if (!status.ok()) return status;
   Ref<Graph> flat = source.snapshot();
-  std::vector<GraphNode>& nodes = flat->mutable_nodes();
+  std::vector<GraphNode> nodes = flat->take_nodes();
   // Grows while it runs: children of children follow behind.
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     if (nodes[i].work->kind == WorkKind::kChild) {
@@ -107,6 +107,7 @@ Status flatten(const Graph& source, Ref<Graph>& result) {
   if (topological_order(nodes).size() != nodes.size()) {
     return invalid("the edges of the graph close a cycle", "Remove one of them");
   }
+  flat->put_nodes(std::move(nodes));
   result = std::move(flat);
   return {};
 }

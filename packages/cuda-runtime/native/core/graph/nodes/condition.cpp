@@ -2,7 +2,17 @@
 
 #include <cstring>
 
+#include "core/runtime.h"
+
 namespace cuda_runtime::core {
+
+GraphCondition::GraphCondition(Ref<Runtime> runtime, uint64_t home, uint32_t index,
+                               uint32_t initial)
+    : Record(kKind), home(home), index(index), initial(initial), runtime_(std::move(runtime)) {
+  runtime_->live().add(*this);
+}
+
+GraphCondition::~GraphCondition() { runtime_->live().remove(*this); }
 
 Graph* chosen_body(const Conditional& conditional, uint32_t value) {
   const std::vector<Ref<Graph>>& bodies = conditional.bodies;
@@ -49,13 +59,12 @@ Ref<Work> with_condition_handles(const Ref<Work>& work, const ConditionHandles& 
 }
 
 void bind_conditions(Graph& flat, const ConditionHandles& handles) {
-  for (GraphNode& node : flat.mutable_nodes()) {
-    if (node.work->kind == WorkKind::kConditional) {
-      for (const Ref<Graph>& body : node.work->conditional->bodies) {
-        bind_conditions(*body, handles);
-      }
-    } else {
-      node.work = with_condition_handles(node.work, handles);
+  for (uint32_t i = 0; i < flat.nodes().size(); ++i) {
+    const Ref<Work> work = flat.nodes()[i].work;
+    if (work->kind == WorkKind::kConditional) {
+      for (const Ref<Graph>& body : work->conditional->bodies) bind_conditions(*body, handles);
+    } else if (!work->conditions.empty()) {
+      flat.set_work(i, with_condition_handles(work, handles));
     }
   }
 }
@@ -67,8 +76,9 @@ Status create_condition(Graph& graph, uint32_t initial, Ref<GraphCondition>& con
     return Status::argument("a body has no conditions of its own",
                             "Make the condition of the graph that the body is part of");
   }
-  condition = make_ref<GraphCondition>(graph.home(), static_cast<uint32_t>(graph.conditions().size()),
-                                  initial);
+  condition =
+      make_ref<GraphCondition>(Ref<Runtime>(&graph.runtime()), graph.home(),
+                               static_cast<uint32_t>(graph.conditions().size()), initial);
   graph.add_condition(condition);
   return {};
 }

@@ -12,13 +12,16 @@ class GraphCondition : public Record {
  public:
   static constexpr Kind kKind = Kind::kCondition;
 
-  GraphCondition(uint64_t home, uint32_t index, uint32_t initial)
-      : Record(kKind), home(home), index(index), initial(initial) {}
+  GraphCondition(Ref<Runtime> runtime, uint64_t home, uint32_t index, uint32_t initial);
+  ~GraphCondition() override;
 
   const uint64_t home;   // Graph::home of the graph that it was made for
   const uint32_t index;  // place in Graph::conditions
   const uint32_t initial;
   bool has_node = false;  // one node at most may read it
+
+ private:
+  const Ref<Runtime> runtime_;
 };
 
 enum class ConditionalType : uint8_t { kIf, kWhile, kSwitch };

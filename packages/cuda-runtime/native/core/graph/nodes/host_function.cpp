@@ -55,12 +55,23 @@ Status make_host_function(Module& module, const HostRequest& request,
                              std::to_string(request.params_bytes) + " bytes, expected " +
                              std::to_string(found->bytes));
   }
-  auto made = make_ref<HostFunction>(request.name, reinterpret_cast<HostFunction::Entry>(entry));
-  made->module = Ref<Module>(&module);
+  auto made = make_ref<HostFunction>(request.name, reinterpret_cast<HostFunction::Entry>(entry),
+                                     Ref<Module>(&module));
   std::memcpy(made->params.resize(found->bytes), request.params, found->bytes);
   Status status = bind_host_buffers(*found, request, *made);
-  if (status.ok()) function = std::move(made);
+  if (!status.ok()) return status;
+  made->list();
+  function = std::move(made);
   return status;
+}
+
+HostFunction::~HostFunction() {
+  if (is_listed_) module->runtime().live().remove(*this);
+}
+
+void HostFunction::list() {
+  module->runtime().live().add(*this);
+  is_listed_ = true;
 }
 
 void HostFunction::call() const {

@@ -16,16 +16,25 @@ class HostFunction : public Record {
   static constexpr Kind kKind = Kind::kHostFunction;
   using Entry = void (*)(const void* params);
 
-  HostFunction(std::string name, Entry entry) : Record(kKind), name(std::move(name)), entry(entry) {}
+  /// `module` keeps the code mapped; null for a function of this process.
+  HostFunction(std::string name, Entry entry, Ref<Module> module = nullptr)
+      : Record(kKind), name(std::move(name)), entry(entry), module(std::move(module)) {}
+  ~HostFunction() override;
+
+  /// Audits list it from now on: it has a module, and its accesses change no more.
+  void list();
 
   /// Runs it; whatever it calls of the runtime answers CRT_IN_CALLBACK.
   void call() const;
 
   const std::string name;
   const Entry entry;
-  Ref<Module> module;  // keeps the code mapped; null for functions of this process
+  const Ref<Module> module;
   ParameterBlock params;
   InlineVector<Access, 4> accesses;
+
+ private:
+  bool is_listed_ = false;
 };
 
 /// A host function of a module with its arguments: the struct with zeros where pointers go.

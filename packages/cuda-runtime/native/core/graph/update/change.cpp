@@ -103,11 +103,11 @@ Status set_work(Exec& exec, uint32_t node, Ref<Work> work) {
                             "Give a node the kind of work that it has");
   }
   // Before the plan takes it: copying the graph may fail.
-  GraphNode& now = exec.writable_graph().mutable_nodes()[node];
-  GraphNode next = now;
+  Graph& graph = exec.writable_graph();
+  GraphNode next = graph.nodes()[node];
   next.work = with_condition_handles(work, exec.plan().condition_handles);
   give_to_plan(exec, node, {&next, 1}, next.work);
-  now.work = std::move(next.work);
+  graph.set_work(node, std::move(next.work));
   return {};
 }
 

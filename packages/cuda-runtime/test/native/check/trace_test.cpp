@@ -165,13 +165,13 @@ TEST("a trace that nobody stops keeps nothing alive once the last handle is gone
     OK(main->synchronize_blocking(-1));
     graph = nullptr;
     exec = nullptr;
-    CHECK(fixture.runtime->live().of(Kind::kGraph) > 0);
+    CHECK(fixture.runtime->live().count(Kind::kGraph) > 0);
     fixture.runtime->on_handle_released();
     // The launch is released on the thread that ran it, an instant after it is over.
-    for (int i = 0; i < 2000 && fixture.runtime->live().of(Kind::kGraph) > 0; ++i) {
+    for (int i = 0; i < 2000 && fixture.runtime->live().count(Kind::kGraph) > 0; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    graphs = fixture.runtime->live().of(Kind::kGraph);
+    graphs = fixture.runtime->live().count(Kind::kGraph);
     CHECK(!fixture.runtime->trace().is_on());
   }
   CHECK(graphs == 0);
