@@ -9,8 +9,8 @@ export type Live = Readonly<Record<string, number>>;
 export const liveOf = (t: TestRuntime): Live => t.runtime.stats().live;
 
 /** @throws Error if, after some collections, there are more than `before`; it says what holds them */
-export async function expectLive(t: TestRuntime, before: Live): Promise<void> {
-  for (let round = 0; round < 300; round += 1) {
+export async function expectLive(t: TestRuntime, before: Live, rounds = 300): Promise<void> {
+  for (let round = 0; round < rounds; round += 1) {
     if (grown(liveOf(t), before).length === 0) return;
     globalThis.gc?.();
     await delay(10);

@@ -18,6 +18,7 @@ import {
 } from '../../src/index.js';
 import { onEachBackend } from '../../src/testing/on-each-backend.js';
 import { closeGate } from '../makers/gate.js';
+import { expectLive, liveOf } from '../makers/live-objects.js';
 import { accumulate, openTestRuntime, type TestRuntime, zeros } from '../makers/test-kernels.js';
 
 onEachBackend((backend) => {
@@ -285,6 +286,16 @@ onEachBackend((backend) => {
     foreign.dispose();
     await other.runtime.dispose();
     expect(() => other.runtime.audit()).toThrow(DisposedError);
+  });
+
+  test('a test that finds something left says what holds it', async () => {
+    const before = liveOf(t);
+    using left = t.device.alloc(64, { stream: s, label: 'forgotten' });
+    const told = expectLive(t, before, 1);
+    await expect(told).rejects.toThrow(
+      /^left behind: 1 × buffer; .*\n#\d+ buffer forgotten, 64 bytes, 1 references, held by 1 × handle/,
+    );
+    expect(left.isDisposed).toBe(false);
   });
 
   test('when users have disposed all that they had, nothing of theirs is left', async () => {

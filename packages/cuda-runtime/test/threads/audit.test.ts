@@ -7,7 +7,7 @@ import { SecondThread } from '../makers/second-thread.js';
 import { accumulate, type TestRuntime, testRuntimeOf, zeros } from '../makers/test-kernels.js';
 
 // What the threads open: options that no other test uses.
-const options = { strictEvents: true, pool: { initialBytes: 0 } } as const;
+const options = { strictEvents: true, launchByGraph: false } as const;
 
 const handlesOf = (records: readonly LiveRecord[]) =>
   records.flatMap(({ holders }) => holders.filter((holder) => holder.by === 'handle'));

@@ -31,6 +31,7 @@ const weighted: readonly (readonly [weight: number, action: Action])[] = [
   [1, replaceStream],
   [1, forget],
   [1, exhaust],
+  [1, audit],
 ];
 
 const total = weighted.reduce((sum, [weight]) => sum + weight, 0);
@@ -105,6 +106,19 @@ function notify(s: Session): void {
     if (isFailing) throw new PlannedError('a callback of the soak throws');
   });
   s.note('notify');
+}
+
+// The session's streams are listed as this thread's, whatever other threads begin and end meanwhile.
+function audit(s: Session): void {
+  const own = s.t.runtime
+    .audit()
+    .filter(({ holders }) => holders.some((one) => one.by === 'handle' && one.isOwn && one.object));
+  const labels = new Set(own.map(({ label }) => label));
+  const missing = s.streams
+    .map(({ name, id }) => `${name || 'stream'}#${id}`)
+    .filter((label) => !labels.has(label));
+  if (missing.length > 0) throw new Error(`an audit lacks ${missing.join(', ')}`);
+  s.note('audit');
 }
 
 // The memory goes while work on it is pending, and stays for the graphs that use it.
