@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DeadlockError, Event, type Stream } from '../src/index.js';
 import { onEachBackend } from '../src/testing/on-each-backend.js';
+import { closeGate } from './makers/gate.js';
 import { kernelsOverlap } from './makers/kernels-overlap.js';
 import {
   accumulate,
@@ -154,11 +155,14 @@ onEachBackend((backend) => {
       await t.device.synchronize();
       expect(legacy.isIdle()).toBe(true);
       const blocking = t.device.createStream({ blocking: true });
-      spin(t, blocking, 60);
+      const endBlocking = closeGate(t, blocking);
       expect(legacy.isIdle()).toBe(false);
-      spin(t, a, 200); // not blocking: none of its business
+      const endOther = closeGate(t, a); // not blocking: none of its business
+      endBlocking();
       await legacy.synchronize();
       expect([legacy.isIdle(), blocking.isIdle(), a.isIdle()]).toEqual([true, true, false]);
+      endOther();
+      await a.synchronize();
       blocking.dispose();
     });
 
