@@ -9,5 +9,6 @@ export default defineProject({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     execArgv: ['--expose-gc'],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
