@@ -3,7 +3,7 @@ import { followApiKeyField } from '../shell/api-key.js';
 import { byId } from '../shell/element.js';
 import { untilReady } from '../shell/readiness.js';
 import { Dashboard } from './dashboard.js';
-import { loadOf } from './load.js';
+import { LoadSource } from './load.js';
 import { parseMetrics } from './metrics-text.js';
 import { RequestTable } from './request-table.js';
 import { type Setting, settingTable } from './tables.js';
@@ -14,6 +14,7 @@ const periodMs = 1000;
 /** Entry of the dashboard's page. */
 async function start(): Promise<void> {
   const dashboard = new Dashboard();
+  const load = new LoadSource();
   const requests = new RequestTable();
   new Timeline();
   let isPaused = false;
@@ -23,6 +24,7 @@ async function start(): Promise<void> {
     pause.setAttribute('aria-pressed', String(isPaused));
   });
   followApiKeyField(() => {
+    load.keyChanged();
     requests.keyChanged();
     void showInfo();
     void showSettings();
@@ -31,17 +33,24 @@ async function start(): Promise<void> {
   void untilReady().then(showInfo);
   for (;;) {
     // A page that nobody sees asks for nothing.
-    if (!isPaused && !document.hidden) await look(dashboard, requests);
+    if (!isPaused && !document.hidden) await look({ dashboard, load, requests });
     await new Promise((resolve) => setTimeout(resolve, periodMs));
   }
 }
 
-async function look(dashboard: Dashboard, requests: RequestTable): Promise<void> {
+/** The parts of the page that are asked for again and again. */
+interface Parts {
+  readonly dashboard: Dashboard;
+  readonly load: LoadSource;
+  readonly requests: RequestTable;
+}
+
+async function look({ dashboard, load, requests }: Parts): Promise<void> {
   const status = byId('status', HTMLElement);
   try {
     const text = await (await callApi('metrics')).text();
     dashboard.show({ atMs: performance.now(), samples: parseMetrics(text) });
-    dashboard.showLoad(await loadOf());
+    dashboard.showLoad(await load.look());
     await requests.look();
     status.textContent = '';
   } catch (error) {

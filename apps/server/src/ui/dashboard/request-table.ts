@@ -19,6 +19,11 @@ interface Row {
 }
 
 const mostRows = 200;
+/** What stands in place of a list that this key does not open, by status. */
+const closedNotes: Readonly<Record<number, string | undefined>> = {
+  401: 'An API key of the operator would show this list.',
+  403: 'This list needs the admin key.',
+};
 const heads = ['Request', 'State', 'Age', 'Prompt', 'Generated', 'Tenant', ''];
 
 /** The requests under way, each with a button that ends it. Rows stay in place, so that the focus does. */
@@ -51,10 +56,11 @@ export class RequestTable {
       const answer = await callApi('admin/requests');
       this.#show(((await answer.json()) as { requests: readonly LiveRequest[] }).requests);
     } catch (error) {
-      if (!(error instanceof ApiProblem) || error.status !== 403) throw error;
+      const note = error instanceof ApiProblem ? closedNotes[error.status] : undefined;
+      if (note === undefined) throw error;
       this.#isClosed = true;
       this.#show([]);
-      this.#note.textContent = 'This list needs the admin key.';
+      this.#note.textContent = note;
     }
   }
 
