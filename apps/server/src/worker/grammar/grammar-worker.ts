@@ -15,7 +15,8 @@ import type {
   ToGrammar,
   ToMatchers,
 } from './grammar-messages.js';
-import { CostlyGrammarError, MaskBudget, mostMaskMs } from './mask-budget.js';
+import { CostlyGrammarError, MaskBudget } from './mask-budget.js';
+import { MaskMeter } from './mask-meter.js';
 import { MatcherState } from './matcher-state.js';
 
 if (!parentPort) throw new Error('grammar-worker runs as a worker thread only');
@@ -54,6 +55,7 @@ interface Entry {
 const compileMs = 4000;
 const state = new MatcherState(options.state);
 const clock = new ThreadClock();
+const meter = new MaskMeter(state, () => clock.now());
 const matchers = new Map<number, Entry>();
 /** The library is asynchronous, but one thing comes after the other. */
 let tail: Promise<void> = Promise.resolve();
@@ -116,8 +118,7 @@ async function open({ matcher: id, grammar, tokens }: Extract<ToMatchers, { type
   if (first) post({ type: 'opened', matcher: id, key: grammarKey(first) });
   const answer = own && (await matcherOf(id, own));
   const calls = ofCalls && (await matcherOf(id, ofCalls));
-  // What was accepted before cost about as much then.
-  state.begin(id, mostMaskMs + tokens.length);
+  meter.begin(id, tokens.length);
   const matcher = new AnswerMatcher({ answer, calls }, grammar, options);
   const callsKey = own && ofCalls && grammarKey(ofCalls);
   const entry = { matcher, callsKey, budget: new MaskBudget(), count: tokens.length };
@@ -147,13 +148,12 @@ async function next(
 ): Promise<Int32Array | undefined> {
   if (message.type === 'accept') {
     entry.count += 1;
-    state.begin(matcher, mostMaskMs);
+    meter.begin(matcher);
   }
-  const start = clock.now();
-  if (message.type === 'accept') accept(matcher, entry, message.id);
-  const mask = await entry.matcher.mask();
-  entry.budget.spend(clock.now() - start);
-  return mask;
+  return meter.measure(entry.budget, () => {
+    if (message.type === 'accept') accept(matcher, entry, message.id);
+    return entry.matcher.mask();
+  });
 }
 
 function close(id: number): void {

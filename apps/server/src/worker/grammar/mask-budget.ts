@@ -11,7 +11,7 @@ export const mostMaskMs = 300;
 /** What a matcher may take beyond its share. Masks of honest grammars take a tenth of a millisecond. */
 const creditMs = 500;
 /** A token's share. */
-const perTokenMs = 10;
+export const perTokenMs = 10;
 
 /** What the masks of one matcher may cost: each token adds a share, and none is kept for long. */
 export class MaskBudget {
