@@ -21,6 +21,7 @@ import { deviceOf } from './start/device.js';
 import { mockSetup, workerOptions } from './start/engine-settings.js';
 import { checkExposure, keysOf } from './start/exposure.js';
 import { httpSettings } from './start/http-settings.js';
+import { warnOfClocks } from './start/limit-clocks.js';
 import { addressOf, listen } from './start/listen.js';
 import { startError } from './start/start-error.js';
 import type { RequestTraces } from './traces/request-facts.js';
@@ -70,6 +71,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkFlags(flags);
   const tls = readTlsFiles(flags);
   if (tls) warnOfEnd(tls, logger);
+  warnOfClocks(logger);
   const place = flags.mockEngine ? findMockTexts(flags) : findModel(flags);
   const tokenizer = await loadTokenizer(place.tokenizer).catch((cause: Error) => {
     throw new ExitError('model', cause.message, { cause });

@@ -1,6 +1,6 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { workerUrl } from '../../worker-url.js';
-import { threadTime } from '../threads/thread-time.js';
+import { threadClock } from '../threads/thread-time.js';
 import type {
   FromGrammar,
   GrammarWorkerOptions,
@@ -104,7 +104,7 @@ function watchWork(
   onOver: () => void,
 ): NodeJS.Timeout {
   // Of a busy machine only the time counts that the thread got.
-  const timeOf = (): number => threadTime(thread) ?? performance.now();
+  const timeOf = threadClock(thread);
   let seen: { readonly turn: number; readonly startMs: number } | undefined;
   const timer = setInterval(() => {
     const { work } = state;

@@ -1,4 +1,4 @@
-import { threadTime } from './thread-time.js';
+import { threadClock } from './thread-time.js';
 
 /** What a thread may take for one thing. */
 export interface ThreadLimit {
@@ -19,12 +19,12 @@ export function limitThread(
   { limitMs, mostWaitMs }: ThreadLimit,
   onOver: () => void,
 ): () => void {
-  const started = { at: performance.now(), time: threadTime(thread) };
+  const timeOf = threadClock(thread);
+  const started = { at: performance.now(), time: timeOf() };
   let timer: NodeJS.Timeout | undefined;
   const look = (ms: number): void => {
     timer = setTimeout(() => {
-      const now = threadTime(thread) ?? Number.POSITIVE_INFINITY;
-      const left = limitMs - (now - (started.time ?? 0));
+      const left = limitMs - (timeOf() - started.time);
       if (left > 0 && performance.now() - started.at < mostWaitMs) look(Math.max(50, left));
       else onOver();
     }, ms);

@@ -1,6 +1,15 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { describe, expect, it } from 'vitest';
-import { ownThread, ThreadClock, threadTime } from './thread-time.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import {
+  knowsThreadTimes,
+  ownThread,
+  ThreadClock,
+  threadClock,
+  threadTime,
+} from './thread-time.js';
 
 describe('the time of a thread', () => {
   it('grows while it computes, and not while it sleeps', async () => {
@@ -43,5 +52,46 @@ describe('the time of a thread', () => {
   it('is unknown of no thread', () => {
     expect(threadTime(undefined)).toBeUndefined();
     expect(threadTime(0)).toBeUndefined();
+  });
+});
+
+describe('the time of a thread on a kernel that counts none', () => {
+  const tasks = mkdtempSync(join(tmpdir(), 'altstream-tasks-'));
+  const tell = (thread: number, schedstat: string): string => {
+    const folder = join(tasks, `${thread}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'schedstat'), schedstat);
+    return join(folder, 'schedstat');
+  };
+  afterAll(() => rmSync(tasks, { recursive: true }));
+
+  it('is unknown, and not zero', () => {
+    tell(7, '0 0 0\n');
+    tell(ownThread() ?? 0, '0 0 0\n');
+    expect(threadTime(7, tasks)).toBeUndefined();
+    expect(knowsThreadTimes(tasks)).toBe(false);
+    tell(ownThread() ?? 0, '1000000 5 1\n');
+    expect(knowsThreadTimes(tasks)).toBe(true);
+  });
+
+  it('goes by the clock, and stays there', () => {
+    const file = tell(8, '0 0 0\n');
+    const clocks = [threadClock(8, tasks), () => new ThreadClock(file).now()];
+    for (const clock of clocks) {
+      const before = performance.now();
+      const now = clock();
+      expect(now).toBeGreaterThanOrEqual(before);
+      expect(performance.now()).toBeGreaterThanOrEqual(now);
+    }
+    tell(8, '2000000 0 1\n');
+    expect(clocks[0]?.()).not.toBe(2);
+  });
+
+  it('goes by the thread where it is told, and is over when that ends', () => {
+    const file = tell(9, '3500000 0 1\n');
+    const clock = threadClock(9, tasks);
+    expect([clock(), new ThreadClock(file).now()]).toEqual([3.5, 3.5]);
+    rmSync(join(tasks, '9'), { recursive: true });
+    expect(clock()).toBe(Number.POSITIVE_INFINITY);
   });
 });
