@@ -30,14 +30,17 @@ const questions = new WeakMap<Sequence, Question>();
 /** The questions of a step's rows to their matchers. */
 export class StepRules {
   readonly #rows: readonly (Question | undefined)[];
+  readonly #sequences: readonly Sequence[];
 
-  constructor(rows: readonly (Question | undefined)[]) {
-    this.#rows = rows;
+  constructor(sequences: readonly Sequence[], vocabSize: number) {
+    this.#sequences = sequences;
+    this.#rows = sequences.map((sequence) => ask(sequence, vocabSize));
   }
 
   /** A rule a row; call when the step is computed, since it waits no longer than patience lasts. */
   async collect(): Promise<readonly RowRule[]> {
-    const open = this.#rows.filter((row) => row && !row.answer);
+    // Who is held was waited for already. It is here when it lost its pages since, and was computed anew.
+    const open = this.#rows.filter((row, at) => row && !row.answer && !this.#sequences[at]?.isHeld);
     if (open.length > 0) await this.#wait(Promise.all(open.map((row) => row?.done)));
     return this.#rows.map((row) => {
       if (!row) return undefined;
@@ -67,7 +70,7 @@ export function askMatchers(
   vocabSize: number,
 ): StepRules | undefined {
   if (sequences.every(({ parameters }) => !parameters.grammar)) return undefined;
-  return new StepRules(sequences.map((sequence) => ask(sequence, vocabSize)));
+  return new StepRules(sequences, vocabSize);
 }
 
 /**
