@@ -1,17 +1,10 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from './makers/scripted-server.js';
+import { waitFor } from './makers/wait-for.js';
 
 const chat = '/v1/chat/completions';
 const messages = [{ role: 'user', content: 'Hi' }];
-
-async function waitFor(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5000;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 5 s');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 describe('requests that cannot be served', () => {
   let server: ScriptedServer;

@@ -6,6 +6,7 @@ import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ModelFolder, makeModelFolder } from './makers/model-folder.js';
 import { startTestServer, type TestServer } from './makers/test-server.js';
+import { waitFor } from './makers/wait-for.js';
 
 const run = promisify(execFile);
 const chatBody = (more: object): string =>
@@ -125,11 +126,3 @@ describe('clients without a library', () => {
     expect(await server.metric('altstream_kv_pages{state="reserved"}')).toBe(0);
   });
 });
-
-async function waitFor(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 10 s');
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}

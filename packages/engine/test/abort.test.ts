@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type GenerationEvent, MockEngine, scriptedAnswers } from '../src/index.js';
+import { MockEngine, scriptedAnswers } from '../src/index.js';
 import { collect, ids } from './makers/counting.js';
+import { until } from './makers/until.js';
 
 describe('engine.abort', () => {
   it('gives up the request of the id, in every state, and no other', async () => {
@@ -20,20 +21,11 @@ describe('engine.abort', () => {
     expect(await waits).toMatchObject([{ reason: 'abort', generatedTokens: 0 }]);
     expect(engine.abort(decoding.id)).toBe(true);
     expect((await collect(decoding)).at(-1)).toMatchObject({ type: 'finish', reason: 'abort' });
-    const prefilling = await new Promise<GenerationEvent[]>((resolve) => {
-      const events: GenerationEvent[] = [];
-      const { id } = engine.submit(new Array(2000).fill(5), {}, (event) => {
-        events.push(event);
-        if (event.type === 'finish') resolve(events);
-      });
-      const look = (): void => {
-        const { pages } = engine.stats();
-        if (pages.reserved < 120) setImmediate(look);
-        else expect(engine.abort(id)).toBe(true);
-      };
-      look();
-    });
-    expect(prefilling).toMatchObject([{ reason: 'abort', generatedTokens: 0 }]);
+    const prefilling = engine.generate(new Array(2000).fill(5));
+    const prefills = collect(prefilling);
+    await until(() => engine.stats().pages.reserved >= 120);
+    expect(engine.abort(prefilling.id)).toBe(true);
+    expect(await prefills).toMatchObject([{ reason: 'abort', generatedTokens: 0 }]);
     expect(ids(await collect(other))).toHaveLength(100);
     await engine.idle();
     expect(engine.stats().pages).toMatchObject({ pinned: 0, reserved: 0 });

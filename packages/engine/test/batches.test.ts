@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Engine, type EngineStats, type GenerationEvent, type MarkovModel } from '../src/index.js';
 import { collect, counted, countingModel, ids, smoothModel, vocab } from './makers/counting.js';
 import { settledStats } from './makers/settled-stats.js';
+import { until } from './makers/until.js';
 import { WatchedModel } from './makers/watched-model.js';
 
 /** One token of a batch as the device saw it. */
@@ -146,7 +147,7 @@ onEachBackend((backend) => {
         const first = collect(engine.generate([9], { temperature: 0, maxTokens: 2 }));
         const given = new AbortController();
         const events = collect(engine.generate(prompt, { maxTokens: 200, signal: given.signal }));
-        while (!isThere(before)) await new Promise((resolve) => setImmediate(resolve));
+        await until(() => isThere(before));
         const { steps } = stats();
         given.abort();
         const finishes = (await events).filter(({ type }) => type === 'finish');

@@ -3,6 +3,7 @@ import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { DeadlineError, Engine, type EngineOptions, type MarkovModel } from '../src/index.js';
 import { collect, counted, countingModel, ids } from './makers/counting.js';
+import { until } from './makers/until.js';
 import { WatchedModel } from './makers/watched-model.js';
 
 onEachBackend((backend) => {
@@ -104,12 +105,11 @@ onEachBackend((backend) => {
     it('a reader that is behind gets no new prompts, one that is stuck gets nothing', async () => {
       const made = await start({ maxSequences: 2 });
       const first = collect(made.generate([3], { temperature: 0, maxTokens: 200 }));
-      while (made.stats().generatedTokens < 3) await new Promise((done) => setImmediate(done));
+      await until(() => made.stats().generatedTokens >= 3);
       made.setBacklog('behind');
       const second = collect(made.generate([5], { temperature: 0, maxTokens: 2 }));
       const before = made.stats().generatedTokens;
-      while (made.stats().generatedTokens < before + 5)
-        await new Promise((done) => setImmediate(done));
+      await until(() => made.stats().generatedTokens >= before + 5);
       expect(made.stats()).toMatchObject({ running: 1, waiting: 1 });
       made.setBacklog('stuck');
       await new Promise((done) => setTimeout(done, 20));

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions, type MarkovModel } from '../src/index.js';
 import { collect, countingModel, ids, smoothModel, vocab } from './makers/counting.js';
 import { settledStats } from './makers/settled-stats.js';
+import { until } from './makers/until.js';
 
 onEachBackend((backend) => {
   describe('the engine', () => {
@@ -131,9 +132,7 @@ onEachBackend((backend) => {
     it('ends what is under way when it closes, and refuses what comes after', async () => {
       const engine = await start();
       const pending = collect(engine.generate([1], { maxTokens: 900 }));
-      while (engine.stats().generatedTokens === 0) {
-        await new Promise((resolve) => setImmediate(resolve));
-      }
+      await until(() => engine.stats().generatedTokens > 0);
       await engine.close();
       expect((await pending).at(-1)).toMatchObject({ type: 'finish', reason: 'abort' });
       expect(() => engine.generate([1])).toThrow(/engine is closed/);

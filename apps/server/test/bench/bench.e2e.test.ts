@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { altstream } from '../makers/altstream.js';
 import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
 import { startTestServer, type TestServer } from '../makers/test-server.js';
-import { startTimed } from '../makers/timed-server.js';
+import { startTimed } from './makers/timed-server.js';
 
 describe('altstream bench', () => {
   const folder = mkdtempSync(join(tmpdir(), 'bench-'));

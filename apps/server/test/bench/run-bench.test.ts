@@ -4,7 +4,7 @@ import type { BenchPrompt } from '../../src/bench/bench-prompt.js';
 import { benchReport, metricNames } from '../../src/bench/bench-report.js';
 import type { BenchTarget } from '../../src/bench/bench-request.js';
 import { type BenchPlan, runBench } from '../../src/bench/run-bench.js';
-import { startTimed, type TimedAnswer } from '../makers/timed-server.js';
+import { startTimed, type TimedAnswer } from './makers/timed-server.js';
 
 const usual: TimedAnswer = {
   firstMs: 60,

@@ -8,6 +8,7 @@ import {
   type StubRequest,
   startStub,
 } from '../makers/openai-stub.js';
+import { waitFor } from '../makers/wait-for.js';
 
 const last = ({ messages }: StubRequest) => messages.at(-1);
 
@@ -32,9 +33,8 @@ describe('a chat session', () => {
     };
     const output = { answers, notes };
     const session = new ChatSession({ conversation, output, input, thoughts: 'shown' });
-    const until = async (pattern: RegExp, where: keyof typeof seen = 'notes'): Promise<void> => {
-      while (!pattern.test(seen[where])) await new Promise((resolve) => setTimeout(resolve, 5));
-    };
+    const until = (pattern: RegExp, where: keyof typeof seen = 'notes'): Promise<void> =>
+      waitFor(() => pattern.test(seen[where]));
     return { session, conversation, input, seen, until, requests: stub.requests };
   }
   const echo = (request: StubRequest): StubReply => ({ content: `<${last(request)?.content}>` });

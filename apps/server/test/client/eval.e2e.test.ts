@@ -11,6 +11,7 @@ import { startStub } from '../makers/openai-stub.js';
 import { altstreamMain } from '../makers/serving.js';
 import { suitePromptOf, writeSuite } from '../makers/suite-file.js';
 import { startTestServer, type TestServer } from '../makers/test-server.js';
+import { waitFor } from '../makers/wait-for.js';
 
 describe('altstream eval', () => {
   let folder: ModelFolder;
@@ -85,9 +86,7 @@ describe('altstream eval', () => {
     child.stdout.on('data', (text) => {
       stdout += String(text);
     });
-    while (!stub.requests.some(({ messages }) => messages[0]?.content === 'c')) {
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await waitFor(() => stub.requests.some(({ messages }) => messages[0]?.content === 'c'));
     child.kill('SIGINT');
     const [code] = await once(child, 'close');
     const report = JSON.parse(readFileSync(json, 'utf8')) as object;

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { waitFor } from '../makers/wait-for.js';
 import { type MockServer, startMock } from './makers/mock-server.js';
 import { postRaw } from './makers/raw-client.js';
-import { dataOf, messages, post, waitFor } from './makers/requests.js';
+import { dataOf, messages, post } from './makers/requests.js';
 
 const body = { model: 'mock', prompt: 'abcdefg', max_tokens: 60, stream: true, ignore_eos: true };
 

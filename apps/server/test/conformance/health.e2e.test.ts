@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { waitFor } from '../makers/wait-for.js';
 import { type MockServer, startMock } from './makers/mock-server.js';
-import { dataOf, post, waitFor } from './makers/requests.js';
+import { dataOf, post } from './makers/requests.js';
 
 const preload = new URL('../makers/kill-engine-on-signal.mjs', import.meta.url).href;
 const hangs = (ms: number) => ({ decodeMs: 2, faults: [{ kind: 'slow', at: 5, ms }] });

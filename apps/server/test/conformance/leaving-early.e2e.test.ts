@@ -1,8 +1,9 @@
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { waitFor } from '../makers/wait-for.js';
 import { postRaw } from './makers/raw-client.js';
-import { messages, post, waitFor } from './makers/requests.js';
+import { messages, post } from './makers/requests.js';
 
 const path = '/v1/chat/completions';
 

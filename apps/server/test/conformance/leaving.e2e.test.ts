@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
 import { startTestServer, type TestServer } from '../makers/test-server.js';
+import { waitFor } from '../makers/wait-for.js';
 import { postRaw, type RawClient } from './makers/raw-client.js';
-import { post, waitFor } from './makers/requests.js';
+import { post } from './makers/requests.js';
 
 const endless = { model: 'T128', prompt: 'a', max_tokens: 3000, ignore_eos: true };
 const path = '/v1/completions';

@@ -1,8 +1,9 @@
 import { Agent, request } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { waitFor } from '../makers/wait-for.js';
 import { type MockServer, startMock } from './makers/mock-server.js';
-import { messages, post, waitFor } from './makers/requests.js';
+import { messages, post } from './makers/requests.js';
 
 const posts = 10_000;
 

@@ -3,8 +3,9 @@ import { promisify } from 'node:util';
 import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { waitFor } from '../makers/wait-for.js';
 import { postRaw } from './makers/raw-client.js';
-import { dataOf, messages, waitFor } from './makers/requests.js';
+import { dataOf, messages } from './makers/requests.js';
 
 const run = promisify(execFile);
 const path = '/v1/chat/completions';

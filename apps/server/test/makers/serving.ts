@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { waitFor } from './wait-for.js';
 
 /** The built command, as it is installed. */
 export const altstreamMain = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
@@ -15,6 +16,9 @@ export interface Serving {
   stop(): Promise<number | null>;
 }
 
+/** Loading takes a second or two; a machine that is busy with other tests takes longer. */
+const startWithinMs = 50_000;
+
 /** Starts `altstream serve` on a free loopback port and waits for its banner. */
 export async function startServing(...args: readonly string[]): Promise<Serving> {
   const child = spawn(process.execPath, [altstreamMain, 'serve', '--port', '0', ...args]);
@@ -24,10 +28,13 @@ export async function startServing(...args: readonly string[]): Promise<Serving>
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
-  while (!/Altstream serves/.test(output)) {
+  await waitFor(() => {
     if (child.exitCode !== null) throw new Error(`serve ended: ${output}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return /Altstream serves/.test(output);
+  }, startWithinMs).catch((error: Error) => {
+    child.kill('SIGKILL');
+    throw new Error(`${error.message}\n${output}`);
+  });
   const stop = async (): Promise<number | null> => {
     if (child.exitCode === null) {
       const exited = once(child, 'exit');

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { waitFor } from '../makers/wait-for.js';
 
 const wireError = (code: string, facts: Record<string, unknown> = {}) => ({
   name: 'Error',
@@ -11,14 +12,6 @@ const wireError = (code: string, facts: Record<string, unknown> = {}) => ({
   facts,
 });
 const messages = [{ role: 'user' as const, content: 'Hi' }];
-
-async function waitFor(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!holds()) {
-    if (Date.now() > deadline) throw new Error('it did not come true within 30 s');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
 
 describe('the life of a request', () => {
   let server: ScriptedServer;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { waitFor } from '../makers/wait-for.js';
 
 let server: ScriptedServer;
 afterEach(() => server.close());
@@ -55,11 +55,11 @@ it('a client that reads late gets everything, in fewer pieces, and others do not
   socket.on('data', (chunk) => {
     answer += String(chunk);
   });
-  while (server.engine.received.length === 0) await sleep(5);
+  await waitFor(() => server.engine.received.length > 0);
   const quick = await server.client.completions.create({ model: 'm3', prompt: 'a' });
   expect(quick.choices[0]?.text).toBe('quick');
   // The engine is done, whatever the client reads.
-  while (server.engine.activity.open > 0) await sleep(5);
+  await waitFor(() => server.engine.activity.open === 0);
   expect(answer).toBe('');
   socket.resume();
   await once(socket, 'close');
@@ -74,9 +74,9 @@ it('a client that reads nothing is counted as such when it is given up (S18)', a
   server = await startScripted();
   server.engine.scripts = [{ text: 'y'.repeat(400), reason: 'never' }];
   const socket = ask();
-  while (!server.engine.received[0]?.isAborted) await sleep(5);
+  await waitFor(() => server.engine.received[0]?.isAborted === true);
   socket.destroy();
-  while (server.context.active.size > 0) await sleep(5);
+  await waitFor(() => server.context.active.size === 0);
   const text = await server.context.metrics.exposition();
   expect(text).toMatch(/altstream_aborts_total\{cause="slow_client"\} 1\n/);
   expect(text).toMatch(/altstream_aborts_total\{cause="client"\} 0\n/);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { waitFor } from '../makers/wait-for.js';
 
 describe('routes of the operator', () => {
   let server: ScriptedServer;
@@ -37,10 +38,6 @@ describe('routes of the operator', () => {
 
   const ask = (more: object, headers: Record<string, string> = {}) =>
     post('/v1/completions', { model: 'm3', prompt: 'Hi', max_tokens: 9e5, ...more }, headers);
-
-  async function until(holds: () => boolean): Promise<void> {
-    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 
   it('are closed to other keys', async () => {
     const user = { authorization: 'Bearer one' };
@@ -89,11 +86,11 @@ describe('routes of the operator', () => {
     const canary = { prompt: 'canary', n: 2, request_id: 'mine' };
     const user = { authorization: 'Bearer one' };
     const asked = ask(canary, user);
-    await until(() => server.context.active.size === 1);
+    await waitFor(() => server.context.active.size === 1);
     const [first] = JSON.parse((await list('root')).text).requests;
     expect(first).toMatchObject({ state: 'preparing', prompt_tokens: null, generated_tokens: 0 });
     release();
-    await until(() => (server.context.active.get('mine')?.look().generatedTokens ?? 0) > 9);
+    await waitFor(() => (server.context.active.get('mine')?.look().generatedTokens ?? 0) > 9);
     const { text } = await list('root');
     const [{ age_seconds, generated_tokens, ...more }] = JSON.parse(text).requests;
     const [endpoint, prompt_tokens] = ['/v1/completions', server.engine.received[0]?.prompt.length];
@@ -106,13 +103,13 @@ describe('routes of the operator', () => {
     expect(text).not.toMatch(/canary|on and on/);
     await post('/abort_request', { rid: 'mine' });
     await asked;
-    await until(() => server.context.active.size === 0);
+    await waitFor(() => server.context.active.size === 0);
   });
 
   it.each([true, false])('end a request by its id (stream: %s)', async (stream) => {
     server.engine.scripts = [{ text: 'on and on ', reason: 'never' }];
     const asked = ask({ stream, rid: 'mine' }, { 'x-request-id': 'other' });
-    await until(() => server.engine.received.length === 1);
+    await waitFor(() => server.engine.received.length === 1);
     expect(server.context.active.get('mine')).toBeDefined();
     const ended = await post('/abort_request', { rid: 'mine' });
     expect([ended.status, ended.text]).toEqual([200, '{"aborted":["mine"]}']);
@@ -122,14 +119,14 @@ describe('routes of the operator', () => {
     expect(text).not.toContain('[DONE]');
     if (!stream) expect(headers.get('x-should-retry')).toBe('false');
     expect(server.engine.received[0]?.isAborted).toBe(true);
-    await until(() => server.context.active.size === 0);
+    await waitFor(() => server.context.active.size === 0);
     expect((await post('/abort_request', { rid: 'mine' })).status).toBe(404);
   });
 
   it('end all, also those whose prompt is not ready', async () => {
     server.text.delayMs = 300;
     const asked = [ask({}), ask({}, { 'x-request-id': 'second' })];
-    await until(() => server.context.active.size === 2);
+    await waitFor(() => server.context.active.size === 2);
     const { text } = await post('/abort_request', { abort_all: true });
     expect(JSON.parse(text).aborted).toContain('second');
     for (const one of asked) expect((await one).text).toContain('request_aborted');
@@ -141,7 +138,7 @@ describe('routes of the operator', () => {
   it('an id of two live requests is refused, in the header and in the body', async () => {
     server.engine.scripts = [{ text: 'on and on ', reason: 'never' }];
     const first = ask({ request_id: 'twin' });
-    await until(() => server.engine.received.length === 1);
+    await waitFor(() => server.engine.received.length === 1);
     for (const second of [ask({ rid: 'twin' }), ask({}, { 'x-request-id': 'twin' })]) {
       expect(await second).toMatchObject({ status: 400 });
       expect((await second).text).toContain('duplicate_request_id');

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { waitFor } from '../makers/wait-for.js';
 
 describe('routes to watch a server', () => {
   let server: ScriptedServer;
@@ -57,8 +58,7 @@ describe('routes to watch a server', () => {
     });
     server.engine.scripts = [{ text: 'Hello', waitMs: 1300 }];
     const answer = ask();
-    while (server.engine.activity.open === 0)
-      await new Promise((resolve) => setTimeout(resolve, 5));
+    await waitFor(() => server.engine.activity.open > 0);
     const busy = await get('/health/decode');
     expect(busy).toMatchObject({ status: 200, body: { status: 'ok', running: 1 } });
     await new Promise((resolve) => setTimeout(resolve, 1050));

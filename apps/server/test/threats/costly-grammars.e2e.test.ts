@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoFolder, demoIsLeftOut, leftOutBecause } from '../makers/demo-model.js';
 import { type Serving, startServing } from '../makers/serving.js';
+import { waitFor } from '../makers/wait-for.js';
 
 /** Compiles at once; what may follow its fourth word takes the library many seconds to find out. */
 const hostile = '((([a-z ]{0,20}){0,20}){0,20}){0,20}';
@@ -57,9 +58,6 @@ describe.skipIf(demoIsLeftOut)(
       }
       return { status: answer.status, frames };
     }
-    const until = async (isTrue: () => boolean): Promise<void> => {
-      while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 10));
-    };
     const count = (name: string, from = 0): number =>
       order.slice(from).filter((one) => one === name).length;
 
@@ -67,7 +65,7 @@ describe.skipIf(demoIsLeftOut)(
       const leave = new AbortController();
       const plain = follow('plain', {}, leave.signal);
       const bound = follow('bound', { regex: '[b-y]{4000}', ignore_eos: true }, leave.signal);
-      await until(() => count('plain') > 5 && count('bound') > 5);
+      await waitFor(() => count('plain') > 5 && count('bound') > 5);
 
       const guilty = await follow('guilty', { regex: hostile });
       const last = order.lastIndexOf('guilty');
@@ -78,7 +76,7 @@ describe.skipIf(demoIsLeftOut)(
       expect(count('plain', last) - count('plain', end)).toBeGreaterThan(5);
 
       // The one with a grammar goes on where it was.
-      await until(() => count('bound', end) > 50);
+      await waitFor(() => count('bound', end) > 50);
       // The same grammar is refused from now on, and costs nobody anything.
       const again = await post({ regex: hostile });
       const { error } = (await again.json()) as { error: { code: string; message: string } };

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type MockServer, startMock } from '../conformance/makers/mock-server.js';
-import { waitFor } from '../conformance/makers/requests.js';
+import { waitFor } from '../makers/wait-for.js';
 
 const sockets = 2000;
 const rounds = 5;

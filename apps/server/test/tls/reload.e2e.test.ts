@@ -3,6 +3,7 @@ import { connect } from 'node:tls';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
 import { startServing } from '../makers/serving.js';
+import { waitFor } from '../makers/wait-for.js';
 import { makeCertificate } from './certificate.js';
 import { TlsFolder } from './tls-folder.js';
 
@@ -42,9 +43,7 @@ it('SIGHUP: reads certificate and keys anew, and what is wrong changes nothing',
   const pem = ['--ssl-certfile', folder.path('cert.pem'), '--ssl-keyfile', folder.path('key.pem')];
   const args = ['--model', model.path, '--device', 'cpu', '--api-key-file', folder.path('keys')];
   const server = await startServing(...args, ...pem);
-  const told = async (pattern: RegExp): Promise<void> => {
-    while (!pattern.test(server.output())) await new Promise((resolve) => setTimeout(resolve, 20));
-  };
+  const told = (pattern: RegExp): Promise<void> => waitFor(() => pattern.test(server.output()));
   const before = await openConnection(server.url);
   expect([before.name, await before.statusOf('key-of-first')]).toEqual(['first', '200']);
   expect(server.output()).toMatch(/https:\/\/127[\s\S]*API key +required/);

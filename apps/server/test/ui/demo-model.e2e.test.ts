@@ -98,12 +98,15 @@ describe.skipIf(demoIsLeftOut || noBrowser !== '')(
       );
       load.catch(() => 'awaited below');
       const chart = (title: string) => page.locator('.chart', { hasText: title }).locator('output');
-      await expect
-        .poll(() => chart('Tokens a second').textContent(), { timeout: 20_000 })
-        .toMatch(/^[1-9]/);
-      await page.waitForTimeout(pictures ? 6000 : 0);
-      await picture('dashboard');
-      isBusy = false;
+      try {
+        await expect
+          .poll(() => chart('Tokens a second').textContent(), { timeout: 20_000 })
+          .toMatch(/^[1-9]/);
+        await page.waitForTimeout(pictures ? 6000 : 0);
+        await picture('dashboard');
+      } finally {
+        isBusy = false;
+      }
       await load;
       await expect
         .poll(() => chart('Time to first token').textContent())

@@ -120,9 +120,9 @@ describe('a pool that is too small', () => {
   it('gives an aborted preempted sequence one end', () => {
     const made = makeScheduler(6);
     const all = [1, 2].map(() => add(made, { promptTokens: 4, maxTokens: 18 }));
-    let now = 0;
-    while (made.scheduler.counts.preemptions === 0) {
-      const batch = made.scheduler.next(now++);
+    for (let step = 0; made.scheduler.counts.preemptions === 0; step += 1) {
+      if (step > 1000) throw new Error('nobody is preempted');
+      const batch = made.scheduler.next(step);
       if (batch) compute(made.scheduler, batch);
     }
     const preempted = all.find(({ sequence }) => sequence.state === 'waiting');

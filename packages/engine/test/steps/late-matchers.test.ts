@@ -12,6 +12,7 @@ import { collect, ids, smoothModel, vocab } from '../makers/counting.js';
 import { GatedMatcher } from '../makers/gated-matcher.js';
 import { ListMatcher } from '../makers/list-matcher.js';
 import { settledStats } from '../makers/settled-stats.js';
+import { until } from '../makers/until.js';
 
 async function startMock(options: MockEngineOptions = {}): Promise<MockEngine> {
   const engine = await MockEngine.create({ checkLedger: true, ...options });
@@ -94,7 +95,7 @@ describe('S6: a matcher that is late', () => {
     const grammar = new GatedMatcher(256, lists, [1]);
     const signal = new AbortController();
     const answer = collect(engine.generate([5], { grammar, signal: signal.signal }));
-    while (grammar.waitedAt.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => grammar.waitedAt.length > 0);
     const { steps } = engine.stats();
     await new Promise((resolve) => setTimeout(resolve, 150));
     // While it is alone, nothing is computed.
@@ -115,9 +116,7 @@ describe('S6: a matcher that is late', () => {
     const late = collect(engine.generate([5, 6, 7, 8], { grammar, maxTokens: 30 }));
     const others = [1, 2, 3].map((id) => collect(engine.generate([id, id], { maxTokens: 40 })));
     for (const token of [0, 7, 8]) {
-      while (!grammar.waitedAt.includes(token)) {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
+      await until(() => grammar.waitedAt.includes(token));
       grammar.open(token);
     }
     expect(ids(await late)).toEqual(wide.slice(0, 30).flat());

@@ -45,7 +45,7 @@ describe('the inbox', () => {
     }, 1);
     for (let message = 0; message < 10; message += 1) inbox.add(messageOf(40, message * 40));
     expect(seen.length).toBeLessThan(100);
-    while (counts.done < 10) await new Promise((resolve) => setTimeout(resolve, 1));
+    await expect.poll(() => counts.done, { timeout: 30_000, interval: 1 }).toBe(10);
     clearInterval(timer);
     expect(seen).toEqual(Array.from({ length: 400 }, (_, id) => id));
     // 400 × 0.5 ms in turns of some milliseconds.

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** One question, for requests whose content does not matter. */
 export const messages = [{ role: 'user' as const, content: 'Hi' }];
 
@@ -22,16 +20,4 @@ export function dataOf(stream: string): string[] {
     .split('\n\n')
     .filter((event) => event.startsWith('data: '))
     .map((event) => event.slice('data: '.length));
-}
-
-/** Waits until it holds. */
-export async function waitFor(
-  holds: () => boolean | Promise<boolean>,
-  withinMs = 10_000,
-): Promise<void> {
-  const deadline = Date.now() + withinMs;
-  while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`it did not come true within ${withinMs} ms`);
-    await sleep(5);
-  }
 }
