@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { loadTokenizer } from '@altstream/minimax-m3-chat';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
+import { readEnvironment } from './config/environment.js';
 import { findMockTexts, findModel, readGenerationDefaults } from './config/model-folder.js';
 import type { ServeFlags } from './config/serve-flags.js';
 import type { CrashState } from './crash/crash-report.js';
@@ -239,5 +240,9 @@ async function tracesOf(
 ): Promise<RequestTraces | undefined> {
   if (otlpTracesEndpoint === undefined) return undefined;
   const { otlpTraces } = await import('./traces/otlp-traces.js');
-  return otlpTraces(otlpTracesEndpoint, { logger, withContent: otelCaptureContent ?? false });
+  return otlpTraces(otlpTracesEndpoint, {
+    logger,
+    serviceName: readEnvironment().serviceName,
+    withContent: otelCaptureContent ?? false,
+  });
 }

@@ -29,6 +29,15 @@ const rules: readonly Rule[] = [
     applies: (path) => isSource(path) && path.includes('/src/'),
   },
   {
+    pattern: /\bprocess\.env\b/,
+    message: 'the environment is read in config/environment.ts',
+    applies: (path) =>
+      isSource(path) &&
+      path.startsWith('apps/server/src/') &&
+      // A program that a page shows reads its own.
+      !/\/(config\/environment|ui\/conversation\/snippets)\.ts$/.test(path),
+  },
+  {
     pattern: /(^|[\s"'(=])\/(work|root|home|tmp\/[a-z])[/\w-]*/m,
     message: 'a path of one machine',
     applies: (path) => isOwn(path) && !isTest(path),

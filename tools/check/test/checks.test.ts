@@ -215,6 +215,15 @@ const planted: Planted[] = [
     message: /left out/,
   },
   {
+    title: 'a second place that reads the environment',
+    check: hygiene,
+    texts: {
+      'apps/server/src/config/environment.ts': 'process.env;',
+      'apps/server/src/config/a.ts': '\nprocess.env;',
+    },
+    message: /^the environment is read in config[^\n]*$/,
+  },
+  {
     title: 'a path of one machine',
     check: hygiene,
     texts: { 'README.md': 'see /home/me/x' },

@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { hubCacheFolder, hubSnapshot } from './hub-snapshot.js';
+import { hubSnapshot } from './hub-snapshot.js';
 
 const cache = mkdtempSync(join(tmpdir(), 'hub-'));
 afterAll(() => rmSync(cache, { recursive: true }));
-const found = (id: string) => hubSnapshot(id, { HF_HUB_CACHE: cache });
+const found = (id: string) => hubSnapshot(id, cache);
 const commits = ['0'.repeat(40), 'a'.repeat(40)] as const;
 
 function download(name: string, snapshots: readonly string[], main?: string): void {
@@ -40,14 +40,5 @@ describe('a model of the hub', () => {
     download('Owner--path', [], '../../../../etc');
     download('Owner--gone', commits, 'b'.repeat(40));
     expect([found('Owner/path'), found('Owner/gone')]).toEqual([undefined, undefined]);
-  });
-
-  it.each([
-    [{ HF_HUB_CACHE: '/a', HF_HOME: '/b' }, '/a'],
-    [{ HF_HOME: '/b', XDG_CACHE_HOME: '/c' }, '/b/hub'],
-    [{ XDG_CACHE_HOME: '/c' }, '/c/huggingface/hub'],
-    [{}, join(homedir(), '.cache/huggingface/hub')],
-  ])('is looked for by %j in %s', (environment, folder) => {
-    expect(hubCacheFolder(environment)).toBe(folder);
   });
 });

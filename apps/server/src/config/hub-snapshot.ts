@@ -1,18 +1,10 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { readEnvironment } from './environment.js';
 
 /** Whether it could be a model's name on the Hugging Face hub: an owner and a name, neither of them a path. */
 export function isHubId(text: string): boolean {
   return /^(?!\.)[\w.-]+\/(?!\.)[\w.-]+$/.test(text);
-}
-
-/** Where downloads of the hub lie, by the variables that its own tools read. */
-export function hubCacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
-  const { HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME } = environment;
-  if (HF_HUB_CACHE) return HF_HUB_CACHE;
-  const caches = XDG_CACHE_HOME || join(homedir(), '.cache');
-  return join(HF_HOME || join(caches, 'huggingface'), 'hub');
 }
 
 /**
@@ -22,10 +14,10 @@ export function hubCacheFolder(environment: NodeJS.ProcessEnv = process.env): st
  */
 export function hubSnapshot(
   id: string,
-  environment: NodeJS.ProcessEnv = process.env,
+  cacheFolder = readEnvironment().hubCacheFolder,
 ): string | undefined {
   if (!isHubId(id)) return undefined;
-  const model = join(hubCacheFolder(environment), `models--${id.replace('/', '--')}`);
+  const model = join(cacheFolder, `models--${id.replace('/', '--')}`);
   const snapshots = join(model, 'snapshots');
   const commit = mainCommit(model) ?? onlyEntry(snapshots);
   if (commit === undefined) return undefined;

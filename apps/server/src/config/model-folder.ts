@@ -4,7 +4,8 @@ import { builtInConfig, builtInModels } from '@altstream/minimax-m3-model';
 import { demoModelFolder } from '../demo-model.js';
 import { ExitError } from '../errors/index.js';
 import type { GenerationDefaults } from '../generation/sampling.js';
-import { hubCacheFolder, hubSnapshot, isHubId } from './hub-snapshot.js';
+import { readEnvironment } from './environment.js';
+import { hubSnapshot, isHubId } from './hub-snapshot.js';
 import type { ServeFlags } from './serve-flags.js';
 
 /** What of the flags names a model. */
@@ -105,7 +106,7 @@ export function checkModelFolder(
 }
 
 function notDownloaded(path: string): string {
-  return isHubId(path) ? `, and ${hubCacheFolder()} has no such model` : '';
+  return isHubId(path) ? `, and ${readEnvironment().hubCacheFolder} has no such model` : '';
 }
 
 const mostPointerBytes = 1024;

@@ -21,17 +21,22 @@ const warnEveryMs = 60_000;
  * so nothing of it costs time before; a collector that is slow or away loses them, and nothing else.
  *
  * @param endpoint of a collector; without a path `/v1/traces` is meant
+ * @param serviceName of each span
  */
 export function otlpTraces(
   endpoint: string,
-  { logger, withContent }: { readonly logger: Logger; readonly withContent: boolean },
+  {
+    logger,
+    serviceName,
+    withContent,
+  }: { readonly logger: Logger; readonly serviceName: string; readonly withContent: boolean },
 ): RequestTraces {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = '/v1/traces';
   const exporter = new OTLPTraceExporter({ url: url.href });
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({
-      'service.name': process.env['OTEL_SERVICE_NAME'] ?? 'altstream',
+      'service.name': serviceName,
       'service.version': serverVersion,
     }),
     spanProcessors: [new BatchSpanProcessor(telling(exporter, logger))],

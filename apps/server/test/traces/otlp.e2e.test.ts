@@ -20,6 +20,8 @@ interface WireSpan {
 const trace = '0af7651916cd43dd8448eb211c80319c';
 const parent = `00-${trace}-b7ad6b7169203331-01`;
 
+const named = { serviceName: 'altstream' };
+
 describe('--otlp-traces-endpoint', () => {
   let server: ScriptedServer;
   let collector: Server;
@@ -60,7 +62,7 @@ describe('--otlp-traces-endpoint', () => {
     send: () => Promise<unknown>,
     withContent = false,
   ): Promise<readonly WireSpan[]> {
-    const traces = otlpTraces(endpoint(), { logger: server.context.logger, withContent });
+    const traces = otlpTraces(endpoint(), { logger: server.context.logger, ...named, withContent });
     Object.assign(server.context, { traces });
     await send();
     await traces.close(10_000);
@@ -133,7 +135,7 @@ describe('--otlp-traces-endpoint', () => {
 
   it('a collector that is away costs its spans, a line in the log, and nothing else', async () => {
     const traces = otlpTraces('http://127.0.0.1:9', {
-      ...{ logger: server.context.logger, withContent: false },
+      ...{ logger: server.context.logger, ...named, withContent: false },
     });
     Object.assign(server.context, { traces });
     expect(await ask({})).toBe(200);

@@ -1,0 +1,22 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** What variables of other tools say. The server's own ones are twins of its flags. */
+export interface Environment {
+  /** Where downloads of the Hugging Face hub lie, as its own tools find them. */
+  readonly hubCacheFolder: string;
+  /** The name of this service in traces. */
+  readonly serviceName: string;
+}
+
+/** Reads them; nothing else of the server looks into the environment. */
+export function readEnvironment(
+  variables: Readonly<Record<string, string | undefined>> = process.env,
+): Environment {
+  const { HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME, OTEL_SERVICE_NAME } = variables;
+  const caches = XDG_CACHE_HOME || join(homedir(), '.cache');
+  return {
+    hubCacheFolder: HF_HUB_CACHE || join(HF_HOME || join(caches, 'huggingface'), 'hub'),
+    serviceName: OTEL_SERVICE_NAME || 'altstream',
+  };
+}
