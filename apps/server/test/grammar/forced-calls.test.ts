@@ -11,6 +11,13 @@ const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
 const names = ['a', 'b', 'größe', 'item', 'x y', 'with "quotes"'];
 type Schema = Record<string, unknown>;
 
+/** Values with a tag `item`, which is an element of an array where no property is called so. */
+const likeArrays: readonly Schema[] = [
+  { type: 'object', required: ['item'], additionalProperties: { type: 'integer' } },
+  { type: 'object', properties: { a: { type: 'null' } }, required: ['item'] },
+  { type: ['array', 'object'], properties: { item: {} }, items: { type: 'null' }, minItems: 1 },
+];
+
 const leaves: readonly Schema[] = [
   { type: 'integer' },
   { type: 'integer', minimum: -3, exclusiveMaximum: 12 },
@@ -28,6 +35,7 @@ const leaves: readonly Schema[] = [
   { $ref: '#/$defs/leaf' },
   { type: 'object' },
   { type: 'object', required: ['a', 'x/y'] },
+  ...likeArrays,
   { type: 'object', additionalProperties: { type: 'integer' } },
 ];
 
@@ -123,6 +131,25 @@ describe('forced calls of tools of chance', () => {
     expect(await takes(invoke('f', tag('invoke', 'x')))).toBe(false);
     expect(await takes(invoke('f', `${ns}<b>x${ns}</invoke>`))).toBe(false);
     expect(await takes(invoke('h', ''))).toBe(false);
+  });
+
+  it.each(likeArrays)('tell objects from arrays in %j', async (value) => {
+    const ajv = new Ajv2020({ strict: false, logger: false });
+    const parameters = { type: 'object', properties: { a: value }, required: ['a'] };
+    const functions = [{ name: 'f', parameters }];
+    const grammar = toolCallGrammar(functions, { isSingle: true, param: 'tools' });
+    const tools = [{ type: 'function', function: functions[0] }];
+    const walk = await startWalk(true);
+    const kinds = new Set<string>();
+    for (let n = 0; n < 30; n += 1) {
+      const text = await walk.text(grammar, () => random.uniform(0, 1), 400);
+      if (text === undefined) continue;
+      const [call] = read(text, tools as never, [text]).result.toolCalls;
+      const made = JSON.parse(call?.arguments ?? '') as { a: unknown };
+      expect(ajv.validate(parameters, made), `${call?.arguments} of ${text}`).toBe(true);
+      kinds.add(Array.isArray(made.a) ? 'array' : 'object');
+    }
+    expect([...kinds].sort()).toEqual([value['type']].flat().sort());
   });
 
   const refusal = (parameters: Schema): string => {

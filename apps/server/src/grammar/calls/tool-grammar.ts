@@ -6,7 +6,7 @@ import { freeElements } from './free-elements.js';
 import { JsonRules } from './json-rules.js';
 import { listedIntegers } from './listed-integers.js';
 import { RuleList } from './rule-list.js';
-import { elementsOf, membersOf, type Schema, shapeOf } from './schema-shape.js';
+import { elementsOf, isSchema, membersOf, type Schema, shapeOf } from './schema-shape.js';
 import { sequence } from './sequence.js';
 
 const marker = literal(controlTexts.namespace);
@@ -130,15 +130,21 @@ class CallRules {
     return hasJson(beside) ? 'plain' : 'text';
   }
 
-  /** Names that are no tags, or that nobody has said, are for JSON. */
+  /**
+   * JSON where a name cannot be a tag or is free. So, too, where `item` is required and no property: a tag of
+   * that name is an element of an array then.
+   */
   #object(schema: Schema): string {
-    const members = membersOf(schema);
-    const isTags = members.length > 0 && members.every(({ name }) => tagName.test(name));
-    // A lone tag `item` would be read as an array if the schema did not declare it.
+    const names = membersOf(schema).map(({ name }) => name);
+    const isTag = (name: string): boolean =>
+      tagName.test(name) && (name !== 'item' || declaresItem(schema));
+    const isTags = names.length > 0 && names.every(isTag);
     return isTags ? this.#members(schema) : this.#json.object(schema);
   }
 
+  /** JSON where a tag `item` is a property of the objects that may stand here, too. */
   #array(schema: Schema): string {
+    if (declaresItem(schema)) return this.#json.array(schema);
     const { first, other, ...counts } = elementsOf(schema);
     const item = (one: unknown): string => this.#rules.add(tagged('item', this.#value(one)));
     const tuple = first.map(item);
@@ -152,6 +158,11 @@ class CallRules {
 
 function tagged(name: string, inner: string): string {
   return `${marker} ${literal(`<${name}>`)} ${inner} ${marker} ${literal(`</${name}>`)}`;
+}
+
+/** As the output parser asks before it takes tags `item` for elements. */
+function declaresItem({ properties }: Schema): boolean {
+  return isSchema(properties) && Object.hasOwn(properties, 'item');
 }
 
 function hasJson(types: readonly string[]): boolean {
