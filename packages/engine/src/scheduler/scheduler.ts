@@ -1,5 +1,6 @@
 import type { Sequence } from '../sequence.js';
 import { type Batch, type BatchParts, emptyBatch, extentOf, type PrefillPiece } from './batch.js';
+import { DecodeRoom } from './decode-room.js';
 import { Headroom } from './headroom.js';
 import { lateness } from './lateness.js';
 import { PrefillPace } from './prefill-pace.js';
@@ -8,7 +9,6 @@ import type { SchedulerCounts, SchedulerOptions } from './scheduler-options.js';
 import { TenantShare } from './tenant-share.js';
 import type { Backlog } from './trace/trace-line.js';
 import { TraceRecorder } from './trace/trace-recorder.js';
-import { chooseVictim, losesLess } from './victim.js';
 import { WaitingQueue } from './waiting-queue.js';
 
 /**
@@ -19,6 +19,7 @@ export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #waiting: WaitingQueue;
   readonly #running = new RunningSet();
+  readonly #room: DecodeRoom;
   readonly #headroom = new Headroom();
   readonly #pace = new PrefillPace();
   readonly #trace: TraceRecorder;
@@ -26,13 +27,18 @@ export class Scheduler {
   readonly #counts = { preemptions: 0, expired: 0, sharePreemptions: 0, tenantsAtShare: 0 };
   #step = 0;
   #landed = 0;
-  #lacksPages = false;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
     const { cache, onTrace, maxTenantShare = 1 } = options;
     this.#shares = new TenantShare(cache, maxTenantShare);
     this.#waiting = new WaitingQueue((sequence) => cache.search.foundTokens(sequence));
+    const preempt = (victim: Sequence, isForShare: boolean): void => {
+      this.#preempt(victim);
+      if (isForShare) this.#counts.sharePreemptions += 1;
+    };
+    const shares = this.#shares;
+    this.#room = new DecodeRoom({ cache, running: this.#running, shares, preempt });
     this.#trace = new TraceRecorder(
       {
         pages: cache.totalPages,
@@ -67,7 +73,7 @@ export class Scheduler {
 
   /** The last answer of `next` would be another if no step were under way: pages are lacking. */
   get lacksPages(): boolean {
-    return this.#lacksPages;
+    return this.#room.isLacking;
   }
 
   /** The last answer of `next` would go on if it were asked again: it has more to look for. */
@@ -112,7 +118,7 @@ export class Scheduler {
       cache.handOver(this.#running.prefills.sequences);
     }
     this.#retire(nowMs);
-    this.#lacksPages = false;
+    this.#room.begin();
     this.#running.decodes.settle();
     this.#trace.held(this.#running.decodes.held);
     const parts = backlog === 'stuck' ? emptyBatch : this.#batch(nowMs, backlog);
@@ -122,7 +128,7 @@ export class Scheduler {
     if (!isStep) return undefined;
     this.#step += 1;
     this.#launch(parts);
-    return { ...parts, copies, step: this.#step, lacksPages: this.#lacksPages };
+    return { ...parts, copies, step: this.#step, lacksPages: this.lacksPages };
   }
 
   /**
@@ -188,9 +194,9 @@ export class Scheduler {
   }
 
   #batch(nowMs: number, backlog: Backlog): BatchParts {
-    const stalled = this.#growDecodes();
+    const stalled = this.#room.grow(this.#isFlying ? undefined : this.#step);
     // Who gives way is decided when it is known who ended.
-    if (this.#lacksPages && this.#isFlying) return emptyBatch;
+    if (this.lacksPages && this.#isFlying) return emptyBatch;
     this.#headroom.decay();
     const mayPrefill = backlog === 'none';
     if (mayPrefill) this.#admit(nowMs);
@@ -200,7 +206,8 @@ export class Scheduler {
     if (decode.length + prefill.length > 0 || this.#running.places === 0)
       return { decode, prefill };
     const isStuck = mayPrefill && !this.#isFlying && !this.isSearching;
-    return isStuck ? this.#force() : emptyBatch;
+    const forced = isStuck ? this.#room.force() : undefined;
+    return forced ? { decode: [forced], prefill: [] } : emptyBatch;
   }
 
   /** What was decided is on its way: the next step builds on it. */
@@ -266,27 +273,6 @@ export class Scheduler {
     return placed.length === 0 ? 0 : this.#headroom.pages(placed, pageTokens);
   }
 
-  /** Makes room for a token of every decoding sequence. @returns those that have none in this step */
-  #growDecodes(): ReadonlySet<Sequence> {
-    const { cache } = this.#options;
-    const stalled = new Set<Sequence>();
-    const needy = this.#running.decodes.rows.filter(
-      ({ computedTokens, pages, sharedTokens }) =>
-        computedTokens >= pages.length * cache.pageTokens || sharedTokens > 0,
-    );
-    // Whoever would be preempted last takes pages first.
-    if (needy.length > cache.availablePages) needy.sort((a, b) => (losesLess(a, b) ? 1 : -1));
-    for (const sequence of needy) {
-      if (sequence.state !== 'decoding') continue;
-      if (this.#grow(sequence)) continue;
-      if (!this.#isFlying && this.#makeRoom(sequence, this.#step)) continue;
-      this.#lacksPages = true;
-      if (this.#isFlying) break;
-      stalled.add(sequence);
-    }
-    return stalled;
-  }
-
   /**
    * Gives prompts what others computed. One that got all of it has a row at once.
    *
@@ -328,34 +314,6 @@ export class Scheduler {
     const depth = first.computedTokens + 1;
     const tokens = this.#pace.tokensWithin(itlTargetMs, { depth, pageTokens });
     return Math.min(maxBatchedTokens, tokens ?? maxBatchedTokens);
-  }
-
-  /** Nobody can move: whoever would lose most goes on, and the protected give way, too. */
-  #force(): BatchParts {
-    const [first] = [...this.#running.decodes.rows].sort((a, b) => (losesLess(a, b) ? 1 : -1));
-    this.#lacksPages = true;
-    if (!first || !this.#makeRoom(first, undefined)) return emptyBatch;
-    return { decode: [first], prefill: [] };
-  }
-
-  #grow(sequence: Sequence): boolean {
-    if (!this.#shares.mayGrow(sequence, this.live)) return false;
-    return this.#options.cache.grow(sequence, sequence.computedTokens + 1);
-  }
-
-  /** Room for one more token; takes pages of others if it must. False: not in this step. */
-  #makeRoom(sequence: Sequence, step: number | undefined): boolean {
-    while (!this.#grow(sequence)) {
-      // Who has its share takes from its own.
-      const isFull = !this.#shares.mayGrow(sequence, this.live);
-      const from = isFull ? this.#shares.of(sequence, this.live) : this.live;
-      const victim = chooseVictim(from, sequence, step);
-      if (!victim) return false;
-      this.#preempt(victim);
-      if (isFull) this.#counts.sharePreemptions += 1;
-      if (victim === sequence) return false;
-    }
-    return true;
   }
 
   /** It loses its pages, not its place: it waits as what came when it came. */

@@ -1,0 +1,89 @@
+import type { PrefixCache } from '../pages/prefix-cache.js';
+import type { Sequence } from '../sequence.js';
+import type { RunningSet } from './running-set.js';
+import type { TenantShare } from './tenant-share.js';
+import { chooseVictim, losesLess } from './victim.js';
+
+/** Whose pages, and who gives them up. */
+export interface DecodeRoomOptions {
+  readonly cache: PrefixCache;
+  readonly running: RunningSet;
+  readonly shares: TenantShare;
+  /** Takes the pages of a sequence; `isForShare`: its tenant has its share. */
+  readonly preempt: (victim: Sequence, isForShare: boolean) => void;
+}
+
+/** Makes room for the next token of each sequence that decodes, at the cost of others where it must. */
+export class DecodeRoom {
+  readonly #options: DecodeRoomOptions;
+  #isLacking = false;
+
+  constructor(options: DecodeRoomOptions) {
+    this.#options = options;
+  }
+
+  /** Since `begin` somebody found no page. */
+  get isLacking(): boolean {
+    return this.#isLacking;
+  }
+
+  /** A decision begins. */
+  begin(): void {
+    this.#isLacking = false;
+  }
+
+  /**
+   * Makes room for a token of every row.
+   *
+   * @param step the one before, or undefined while one is under way: nobody gives way then
+   * @returns rows that have none in this step
+   */
+  grow(step: number | undefined): ReadonlySet<Sequence> {
+    const { cache, running } = this.#options;
+    const stalled = new Set<Sequence>();
+    const needy = running.decodes.rows.filter(
+      ({ computedTokens, pages, sharedTokens }) =>
+        computedTokens >= pages.length * cache.pageTokens || sharedTokens > 0,
+    );
+    // Whoever would be preempted last takes pages first.
+    if (needy.length > cache.availablePages) needy.sort((a, b) => (losesLess(a, b) ? 1 : -1));
+    for (const sequence of needy) {
+      if (sequence.state !== 'decoding') continue;
+      if (this.#grow(sequence)) continue;
+      if (step !== undefined && this.#make(sequence, step)) continue;
+      this.#isLacking = true;
+      if (step === undefined) break;
+      stalled.add(sequence);
+    }
+    return stalled;
+  }
+
+  /** Nobody can move: whoever would lose most goes on, if it can, and the protected give way, too. */
+  force(): Sequence | undefined {
+    const { decodes } = this.#options.running;
+    const [first] = [...decodes.rows].sort((a, b) => (losesLess(a, b) ? 1 : -1));
+    this.#isLacking = true;
+    return first && this.#make(first, undefined) ? first : undefined;
+  }
+
+  #grow(sequence: Sequence): boolean {
+    const { cache, running, shares } = this.#options;
+    if (!shares.mayGrow(sequence, running.live)) return false;
+    return cache.grow(sequence, sequence.computedTokens + 1);
+  }
+
+  /** Room for one more token; takes pages of others if it must. False: not in this step. */
+  #make(sequence: Sequence, step: number | undefined): boolean {
+    const { running, shares, preempt } = this.#options;
+    while (!this.#grow(sequence)) {
+      // Who has its share takes from its own.
+      const isFull = !shares.mayGrow(sequence, running.live);
+      const from = isFull ? shares.of(sequence, running.live) : running.live;
+      const victim = chooseVictim(from, sequence, step);
+      if (!victim) return false;
+      preempt(victim, isFull);
+      if (victim === sequence) return false;
+    }
+    return true;
+  }
+}
