@@ -38,7 +38,7 @@ export { MockEngine, type MockEngineOptions } from './mock/mock-engine.js';
 export type { MockFault } from './mock/mock-faults.js';
 export type { CausalModel, ModelBatch, ModelCache, ModelFacts, StepContext } from './model.js';
 export type { PageCounts } from './pages/page-pool.js';
-export type { PrefixCacheCounts } from './pages/prefix-cache.js';
+export type { PrefixCacheCounts } from './pages/prompt-sharing.js';
 export type { SchedulerCounts } from './scheduler/scheduler-options.js';
 export { type ReplayReport, replaySchedule } from './scheduler/trace/replay.js';
 export type { Backlog, TraceDecision, TracePiece } from './scheduler/trace/trace-line.js';
