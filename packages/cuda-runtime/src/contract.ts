@@ -1,7 +1,8 @@
 /**
  * What a user of the runtime holds: runtime, device, stream, memory, kernels. They refer to each
- * other, so they are declared together; each is filled by one file of the same name. All calls
- * enqueue or read cached state and return at once, except `…Sync`, promises and `freeBytes`.
+ * other, so they are declared together; each is filled by one file of the same name. Parts that
+ * refer to none of them stand with their subject. All calls enqueue or read cached state and return
+ * at once, except `…Sync`, promises and `freeBytes`.
  */
 import type { LiveRecord } from './audit/live-record.js';
 import type { DType } from './dtype.js';
@@ -10,8 +11,9 @@ import type { CaptureMode } from './graph/capture-mode.js';
 import type { Condition } from './graph/condition.js';
 import type { ExecOptions } from './graph/exec/exec-options.js';
 import type { UpdateReport } from './graph/exec/update-report.js';
-import type { EdgeOptions, GraphEdge, GraphJson, GraphNode } from './graph/graph-node.js';
-import type { DotOptions, DriverDotOptions } from './graph/pictures/graph-dot.js';
+import type { EdgeOptions, GraphEdge, GraphNode } from './graph/graph-node.js';
+import type { DriverDotOptions } from './graph/pictures/graph-dot.js';
+import type { GraphPictures } from './graph/pictures/graph-pictures.js';
 import type { KernelAttributes, KernelCode } from './launch/kernel-attributes.js';
 import type { LaunchConfig } from './launch/launch-config.js';
 import type { ModuleSource } from './launch/module-source.js';
@@ -22,8 +24,9 @@ import type { HostBuffer } from './memory/host-buffer.js';
 import type { TensorForm } from './memory/tensor-form.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { Event } from './stream/event.js';
+import type { StreamCapture } from './stream/stream-capture.js';
 import type { StreamOptions } from './stream/stream-options.js';
-import type { WaitOptions } from './stream/wait-options.js';
+import type { StreamProgress } from './stream/stream-progress.js';
 import type { Trace } from './trace/trace.js';
 
 /** Names a native record; only this package uses it. */
@@ -113,7 +116,7 @@ export interface Module {
 export type Memory = Tensor | DeviceBuffer | HostBuffer;
 
 /** A sequence of operations on a device; every stream is a native stream of its own. */
-export interface Stream extends TensorAllocator, Disposable {
+export interface Stream extends TensorAllocator, StreamProgress, StreamCapture, Disposable {
   /** Never reused in a process. */
   readonly id: bigint;
   readonly name: string;
@@ -143,25 +146,6 @@ export interface Stream extends TensorAllocator, Disposable {
   host(callback: NativeCallback): this;
   /** Calls `callback` on the event loop when this point is reached; does not hold the stream. */
   notify(callback: () => void): this;
-  /** Everything submitted is complete. */
-  isIdle(): boolean;
-  /** Resolves when everything submitted so far is complete. */
-  synchronize(options?: WaitOptions): Promise<void>;
-  /** The same, blocking this thread. */
-  synchronizeSync(options?: { readonly timeoutMs?: number }): void;
-  /** Operations submitted and not complete. */
-  readonly pending: number;
-  /** Resolves when fewer than `below` are pending; default two thirds of `maxPending`. */
-  ready(below?: number): Promise<void>;
-  readonly captureStatus: 'none' | 'active' | 'invalidated';
-  readonly captureId: bigint | undefined;
-  /** Ids of the nodes that the next one will depend on; undefined when not capturing (CB22). */
-  readonly captureDependencies: readonly number[] | undefined;
-  /**
-   * Replaces what the next node depends on, or adds to it (CB23, CB24). Nodes that were cut off
-   * need no join. @throws CaptureError when not capturing, ArgumentError
-   */
-  setCaptureDependencies(nodes: readonly number[], how?: 'replace' | 'add'): void;
   /** Operations from now on become nodes of a graph; prefer `device.capture`. */
   beginCapture(options?: CaptureOptions): void;
   /** Ends the capture that began here. */
@@ -222,7 +206,7 @@ export interface CaptureOptions {
  * A graph of operations, captured or built node by node. Retains the memory, kernels and events
  * that its nodes use. `after` names the nodes that a new one depends on; none twice.
  */
-export interface Graph extends Disposable {
+export interface Graph extends GraphPictures, Disposable {
   readonly device: Device;
   readonly origin: 'explicit' | 'captured' | 'body';
   readonly nodes: readonly GraphNode[];
@@ -297,14 +281,6 @@ export interface Graph extends Disposable {
   instantiate(options?: InstantiateOptions): Promise<GraphExec>;
   /** The same on this thread; below a millisecond for a hundred nodes. */
   instantiateSync(options?: InstantiateOptions): GraphExec;
-  /** Plain data, children and bodies nested in their nodes. */
-  toJSON(): GraphJson;
-  /** Graphviz text, the same on every backend. */
-  toDot(options?: DotOptions): string;
-  /** A self-contained picture: one coloured column a stream, time downwards. */
-  toSvg(): string;
-  /** By the driver, of an executable made for this. @throws ArgumentError on the CPU */
-  driverDot(options?: DriverDotOptions): Promise<string>;
   /** Ends this object; executables made from it go on. */
   dispose(): void;
 }
