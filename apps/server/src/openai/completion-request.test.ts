@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseCompletionRequest } from './completion-request.js';
+import { parseCompletionRequest, promptsOf } from './completion-request.js';
 
 describe('the prompt of a text completion', () => {
   it.each([
@@ -8,7 +8,7 @@ describe('the prompt of a text completion', () => {
     ['token ids', [1, 2], 1],
     ['lists of token ids', [[1], [2, 3]], 2],
   ])('may be %s', (_, prompt, count) => {
-    expect(parseCompletionRequest({ model: 'm', prompt }).prompts).toHaveLength(count);
+    expect(promptsOf(parseCompletionRequest({ model: 'm', prompt }))).toHaveLength(count);
   });
 
   it.each([

@@ -25,16 +25,13 @@ export const completionBody = z.looseObject({
 export type CompletionPrompt = string | readonly number[];
 
 /** A body of `POST /v1/completions`, checked. */
-export type CompletionRequest = z.infer<typeof completionBody> & {
-  /** `prompt` as a list. */
-  readonly prompts: readonly CompletionPrompt[];
-};
+export type CompletionRequest = z.infer<typeof completionBody>;
 
 /** Parses and checks a completion request; every problem is a 400 that names its field. */
 export function parseCompletionRequest(body: unknown): CompletionRequest {
   checkPromptCount(body);
   const request = parseBody(completionBody, body);
-  const prompts = promptsOf(request.prompt);
+  const prompts = promptsOf(request);
   if (prompts.length === 0 || prompts.some((one) => one.length === 0)) {
     throw fieldError('prompt', 'is empty, expected at least one character or token id');
   }
@@ -49,7 +46,7 @@ export function parseCompletionRequest(body: unknown): CompletionRequest {
   }
   checkMinTokens(request, request.max_tokens);
   checkStreamOptions(request);
-  return { ...request, prompts };
+  return request;
 }
 
 /** Before their shapes are looked at one by one. */
@@ -60,9 +57,10 @@ function checkPromptCount(body: unknown): void {
   throw fieldError('prompt', `${prompt.length} prompts, at most ${mostOf.prompts}`);
 }
 
-function promptsOf(
-  prompt: string | readonly string[] | readonly number[] | readonly number[][],
-): readonly CompletionPrompt[] {
+/** The prompts of a request, however it has them. */
+export function promptsOf({
+  prompt,
+}: Pick<CompletionRequest, 'prompt'>): readonly CompletionPrompt[] {
   if (typeof prompt === 'string') return [prompt];
   if (prompt.length === 0) return [];
   return typeof prompt[0] === 'number'

@@ -19,6 +19,7 @@ import {
   type CompletionRequest,
   completionBody,
   parseCompletionRequest,
+  promptsOf,
 } from '../../openai/completion-request.js';
 import { fieldError } from '../../openai/parse-body.js';
 import { usageOf } from '../../openai/usage.js';
@@ -54,7 +55,7 @@ interface CompletionRun {
 export function completions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/completions', async (incoming, reply) => {
     const request = parseCompletionRequest(incoming.body);
-    tellIgnored(reply, incoming.body as object, { read, context });
+    tellIgnored(reply, request, { read, context });
     const ticket = admit(context, request, reply);
     return ticket.run(async () => {
       const run = await start(request, ticket, reply);
@@ -70,13 +71,12 @@ async function start(
 ): Promise<CompletionRun> {
   const { context } = ticket;
   const choicesPerPrompt = request.n ?? 1;
-  checkChoices(context, request.prompts.length, request);
+  const given = promptsOf(request);
+  checkChoices(context, given.length, request);
   checkTokens(context, request);
   const asked = grammarOf(request);
   await compileGrammar(asked, context);
-  const prompts = await Promise.all(
-    request.prompts.map((prompt) => understand(prompt, request, ticket)),
-  );
+  const prompts = await Promise.all(given.map((prompt) => understand(prompt, request, ticket)));
   const shape: CompletionShape = {
     logprobs: request.logprobs ?? undefined,
     echo: request.echo ?? false,
