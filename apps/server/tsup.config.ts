@@ -16,7 +16,7 @@ export default defineConfig([
     dts: { compilerOptions: { ignoreDeprecations: '6.0', customConditions: [] } },
     sourcemap: true,
     // The pages are written at the same time.
-    clean: ['!ui', '!ui/**'],
+    clean: ['!ui', '!ui/**', '!docs', '!docs/**'],
     removeNodeProtocol: false,
   },
   {
@@ -37,5 +37,17 @@ export default defineConfig([
     onSuccess: async () => {
       cpSync('src/ui/pages', 'dist/ui', { recursive: true });
     },
+  },
+  {
+    entry: { 'key-field': 'src/ui/docs/key-field.ts' },
+    outDir: 'dist/docs',
+    tsconfig: 'src/ui/tsconfig.json',
+    // The page at /docs loads no modules.
+    format: ['iife'],
+    target: 'es2022',
+    platform: 'browser',
+    noExternal: [/./],
+    minify: true,
+    clean: true,
   },
 ]);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 
@@ -56,6 +57,15 @@ describe('the documents of the API', () => {
     const policy = page.headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'; script-src 'self'");
     expect(policy).not.toMatch(/unsafe|\*|https?:|swagger\.io|upgrade-insecure/);
+    // Styles that scripts put into the page are allowed one by one.
+    for (const name of ['bundle', 'standalone-preset']) {
+      const script = await fetch(`${server.url}/docs/static/swagger-ui-${name}.js`);
+      const styles = (await script.text()).matchAll(/createElement\("style",null,("[^"]*")/g);
+      for (const [, text = ''] of styles) {
+        const hash = createHash('sha256').update(JSON.parse(text)).digest('base64');
+        expect(policy).toContain(`'sha256-${hash}'`);
+      }
+    }
     const start = await fetch(`${server.url}/docs/static/swagger-initializer.js`);
     expect(await start.text()).toMatch(/"validatorUrl":\s*null/);
     const script = /src="([^"]*bundle[^"]*)"/.exec(html)?.[1] ?? '';
