@@ -1,5 +1,6 @@
 import { cpSync } from 'node:fs';
 import { defineConfig } from 'tsup';
+import { writePages } from './write-pages.js';
 
 export default defineConfig([
   {
@@ -35,7 +36,9 @@ export default defineConfig([
     minify: true,
     clean: true,
     onSuccess: async () => {
-      cpSync('src/ui/pages', 'dist/ui', { recursive: true });
+      for (const file of ['icon.svg', 'style.css'])
+        cpSync(`src/ui/pages/${file}`, `dist/ui/${file}`);
+      writePages('src/ui/pages', 'dist/ui');
     },
   },
   {
