@@ -27,7 +27,6 @@ export type {
 export type { GenerationParameters } from './generation-parameters.js';
 export type { GrammarMatcher } from './grammar/grammar-matcher.js';
 export type { DecodeGraphReport, GraphRunnerReport } from './graph-runner.js';
-export { MarkovModel } from './markov-model.js';
 export {
   echoPrompt,
   type MockAnswer,
@@ -37,6 +36,8 @@ export {
 export { MockEngine, type MockEngineOptions } from './mock/mock-engine.js';
 export type { MockFault } from './mock/mock-faults.js';
 export type { CausalModel, ModelBatch, ModelCache, ModelFacts, StepContext } from './model.js';
+export { MarkovModel } from './models/markov-model.js';
+export { WrappedModel } from './models/wrapped-model.js';
 export type { PageCounts } from './pages/page-pool.js';
 export type { PrefixCacheCounts } from './pages/prompt-sharing.js';
 export type { SchedulerCounts } from './scheduler/scheduler-options.js';

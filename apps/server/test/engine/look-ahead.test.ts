@@ -1,9 +1,7 @@
-import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend, seededRandom } from '@altstream/cuda-runtime/testing';
 import { Engine, type GenerationEvent, type GenerationParameters } from '@altstream/engine';
-import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
+import { describe, expect, it } from 'vitest';
+import { modelOfSuite } from './model-of-suite.js';
 
 /** Requests that begin alike, stop at tokens that come early, and have penalties. */
 function drawRequests(seed: number, count: number) {
@@ -27,20 +25,7 @@ function drawRequests(seed: number, count: number) {
 
 onEachBackend((backend) => {
   describe('MiniMax-M3 with a step of look-ahead', () => {
-    let folder: ModelFolder;
-    let runtime: Runtime;
-    let model: MiniMaxM3Model;
-
-    beforeAll(async () => {
-      folder = await makeModelFolder('T32', { mxfp8: true });
-      runtime = await open({ backend });
-      model = await MiniMaxM3Model.load({ runtime, directory: folder.path, dtype: 'bfloat16' });
-    });
-    afterAll(async () => {
-      model.dispose();
-      await runtime.dispose();
-      folder.remove();
-    });
+    const model = modelOfSuite(backend);
 
     /** Answers with log-probabilities, without what depends on the prefix cache. */
     async function serve(seed: number, pages: number, lookAhead: boolean) {
@@ -50,7 +35,13 @@ onEachBackend((backend) => {
         maxBatchedTokens: 40,
         maxWaitingTokens: 10_000,
       };
-      const engine = await Engine.create({ model, lookAhead, pages, checkLedger: true, ...limits });
+      const engine = await Engine.create({
+        model: model(),
+        lookAhead,
+        pages,
+        checkLedger: true,
+        ...limits,
+      });
       const ask = async ({
         prompt,
         parameters,

@@ -1,4 +1,3 @@
-import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
 import {
   Engine,
@@ -7,9 +6,8 @@ import {
   type GenerationParameters,
   replaySchedule,
 } from '@altstream/engine';
-import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
+import { describe, expect, it } from 'vitest';
+import { modelOfSuite } from './model-of-suite.js';
 
 const samples = 5;
 /** Pages have 8 tokens: prompts that end in the middle of one, at a border, and in the first. */
@@ -17,21 +15,7 @@ const lengths = [29, 24, 3, 9];
 
 onEachBackend((backend) => {
   describe('samples of one prompt', () => {
-    let folder: ModelFolder;
-    let runtime: Runtime;
-    let model: MiniMaxM3Model;
-
-    beforeAll(async () => {
-      folder = await makeModelFolder('T32', { mxfp8: true });
-      runtime = await open({ backend });
-      model = await MiniMaxM3Model.load({ runtime, directory: folder.path, dtype: 'bfloat16' });
-      expect(model.pageTokens).toBe(8);
-    });
-    afterAll(async () => {
-      model.dispose();
-      await runtime.dispose();
-      folder.remove();
-    });
+    const model = modelOfSuite(backend);
 
     /** Without what depends on the prefix cache; some samples are over with their first token. */
     async function ask(engine: Engine, length: number, sample: number): Promise<GenerationEvent[]> {
@@ -53,7 +37,7 @@ onEachBackend((backend) => {
     async function serve(options: Partial<EngineOptions>) {
       const lines: string[] = [];
       const engine = await Engine.create({
-        model,
+        model: model(),
         maxModelLength: 64,
         maxWaitingTokens: 10_000,
         maxBatchedTokens: 20,
@@ -78,6 +62,7 @@ onEachBackend((backend) => {
     }
 
     it('are the same bits as each alone, and the prompt is computed once', async () => {
+      expect(model().pageTokens).toBe(8);
       const alone = await serve({ maxSequences: 1, pages: 20, prefixCaching: false });
       const prompts = lengths.reduce((sum, length) => sum + length, 0);
       expect(alone.stats.promptTokens).toBe(samples * prompts);

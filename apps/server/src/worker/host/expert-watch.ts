@@ -1,5 +1,5 @@
 import { type Stream, Tensor } from '@altstream/cuda-runtime';
-import type { CausalModel } from '@altstream/engine';
+import { type CausalModel, WrappedModel } from '@altstream/engine';
 import type { MiniMaxM3Model, ModelTaps } from '@altstream/minimax-m3-model';
 
 /** How unevenly a pass used the experts: tokens of the busiest expert ÷ those of the mean one. */
@@ -21,30 +21,15 @@ type Forward = CausalModel['forward'];
  * The model as the engine gets it, which looks at the experts that prompts choose now and then. Only passes that
  * are launched one by one can be looked at, and those are prompts; decode steps are graphs.
  */
-export class ExpertWatch implements CausalModel {
-  readonly runtime: CausalModel['runtime'];
-  readonly device: CausalModel['device'];
-  readonly vocabSize: number;
-  readonly maxPositions: number;
-  readonly pageTokens: number;
-  readonly pageBytes: number;
-  readonly layerBytes: number;
-  readonly #model: MiniMaxM3Model;
+export class ExpertWatch extends WrappedModel<MiniMaxM3Model> {
   readonly #now: () => number;
   #choices: Tensor | undefined;
   #nextLookMs = Number.POSITIVE_INFINITY;
   #load: ExpertLoad | undefined;
 
   constructor(model: MiniMaxM3Model, now: () => number = () => performance.now()) {
-    this.#model = model;
+    super(model);
     this.#now = now;
-    this.runtime = model.runtime;
-    this.device = model.device;
-    this.vocabSize = model.vocabSize;
-    this.maxPositions = model.maxPositions;
-    this.pageTokens = model.pageTokens;
-    this.pageBytes = model.pageBytes;
-    this.layerBytes = model.layerBytes;
   }
 
   /** Of the last pass that was looked at. */
@@ -54,8 +39,8 @@ export class ExpertWatch implements CausalModel {
 
   /** Looks from now on; call it when every graph is captured, since a look is no part of one. */
   begin(maxTokens: number): void {
-    const { moe } = this.#model.config;
-    const layers = this.#model.moeBlocks.size;
+    const { moe } = this.inner.config;
+    const layers = this.inner.moeBlocks.size;
     if (!moe || layers === 0) return;
     // One more slot a token where the shared expert is one of them.
     const shape = [layers * maxTokens * (moe.expertsPerToken + 1)];
@@ -63,23 +48,15 @@ export class ExpertWatch implements CausalModel {
     this.#nextLookMs = this.#now();
   }
 
-  describe(): Record<string, unknown> {
-    return this.#model.describe();
-  }
-
-  createCache(pages: number): ReturnType<CausalModel['createCache']> {
-    return this.#model.createCache(pages);
-  }
-
   /** As the model does it; a look changes nothing of that. */
-  forward(...[batch, cache, step]: Parameters<Forward>): Tensor {
-    const { moe } = this.#model.config;
+  override forward(...[batch, cache, step]: Parameters<Forward>): Tensor {
+    const { moe } = this.inner.config;
     const [tokens = 0] = batch.tokenIds.shape;
     const isEnough = moe && tokens * moe.expertsPerToken >= leastPerExpert * moe.experts;
     // Its parts are forgotten at once, so they are borrowed.
     const choices = this.#choices?.borrow();
     if (!choices || !isEnough || this.#now() < this.#nextLookMs) {
-      return this.#model.forward(batch, cache, step);
+      return this.inner.forward(batch, cache, step);
     }
     // Not again before this look is over.
     this.#nextLookMs = Number.POSITIVE_INFINITY;
@@ -92,7 +69,7 @@ export class ExpertWatch implements CausalModel {
       ends.push(end);
     };
     try {
-      const logits = this.#model.forward(batch, cache, { ...step, taps: { router } });
+      const logits = this.inner.forward(batch, cache, { ...step, taps: { router } });
       void this.#read(choices, ends, step.stream);
       return logits;
     } catch (error) {
@@ -115,7 +92,7 @@ export class ExpertWatch implements CausalModel {
     const ids = new Int32Array(ends.at(-1) ?? 0);
     try {
       await stream.read(choices.slice(0, 0, ids.length), ids);
-      const experts = this.#model.config.moe?.experts ?? 0;
+      const experts = this.inner.config.moe?.experts ?? 0;
       const layers = ends.map((end, layer) => ids.subarray(ends[layer - 1] ?? 0, end));
       this.#load = loadOf(layers, experts) ?? this.#load;
     } catch {

@@ -1,6 +1,6 @@
 import { type Device, type Runtime, Tensor } from '@altstream/cuda-runtime';
 import { embedding, loadDenseKernels } from '@altstream/dense-kernels';
-import type { CausalModel, ModelBatch, ModelCache, StepContext } from './model.js';
+import type { CausalModel, ModelBatch, ModelCache, StepContext } from '../model.js';
 
 /**
  * The smallest model that the engine can run: the next token depends on the last one only, by a
