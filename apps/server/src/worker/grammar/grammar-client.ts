@@ -157,15 +157,18 @@ export class GrammarClient implements GrammarLink {
       this.#thread = message.thread;
       this.#post();
     } else if (message.type === 'aborted') {
-      this.#lose(message.reason);
+      this.#lose(message.reason, message.wasFull);
     } else if ('id' in message && message.id === this.#current?.task.id) {
       const isKnown = message.type === 'compiled' && message.isKnown;
       this.#settle(message.type === 'refused' ? message.reason : undefined, isKnown);
     }
   }
 
-  /** The worker is lost, the grammar that it had is refused, and the rest goes on in another. */
-  #lose(reason: string): void {
+  /**
+   * The worker is lost, the grammar that it had is refused, and the rest goes on in another. If the worker was
+   * full before, that grammar goes on, too.
+   */
+  #lose(reason: string, wasFull = false): void {
     const worker = this.#worker;
     const wasReady = this.#isReady;
     clearTimeout(this.#startTimer);
@@ -174,7 +177,8 @@ export class GrammarClient implements GrammarLink {
     void worker?.terminate();
     if (wasReady) {
       this.#worker = this.#isClosed ? undefined : this.#start();
-      this.#settle(reason);
+      if (wasFull) this.#current?.stopWatch?.();
+      else this.#settle(reason);
     } else {
       this.#current?.task.reject(new Error(`no grammar can be compiled: ${reason}`));
       this.#current = undefined;

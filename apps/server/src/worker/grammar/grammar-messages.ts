@@ -7,6 +7,8 @@ import type { ChoiceGrammar, Grammar } from '../../grammar/grammar.js';
 export interface GrammarWorkerOptions {
   /** Memory of a `MatcherState`: of the worker that matches outputs. */
   readonly state?: SharedArrayBuffer;
+  /** Wasm memory of the worker; default `mostWasmBytes`. */
+  readonly mostWasmBytes?: number;
   readonly tokens: ByteTableData;
   /** Of the model: logits a row. */
   readonly vocabSize: number;
@@ -29,7 +31,12 @@ export type FromGrammar =
   | { readonly type: 'compiled'; readonly id: number; readonly isKnown: boolean }
   | { readonly type: 'refused'; readonly id: number; readonly reason: string }
   /** The wasm aborted: the worker ends with this message. */
-  | { readonly type: 'aborted'; readonly reason: string }
+  | {
+      readonly type: 'aborted';
+      readonly reason: string;
+      /** Others had filled its memory: the same work may be done by the next worker. */
+      readonly wasFull: boolean;
+    }
   /** A matcher begins, or goes on with another grammar; `key` is that of the grammar. */
   | { readonly type: 'opened'; readonly matcher: number; readonly key: string }
   | { readonly type: 'closed'; readonly matcher: number }

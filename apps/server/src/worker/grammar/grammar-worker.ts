@@ -18,6 +18,7 @@ import type {
 import { CostlyGrammarError, MaskBudget } from './mask-budget.js';
 import { MaskMeter } from './mask-meter.js';
 import { MatcherState } from './matcher-state.js';
+import { mostWasmBytes, WasmLimit } from './wasm-limit.js';
 
 if (!parentPort) throw new Error('grammar-worker runs as a worker thread only');
 const main = parentPort;
@@ -31,6 +32,7 @@ process.stderr.write = (chunk: string | Uint8Array): boolean => {
   return true;
 };
 
+const memory = new WasmLimit(options.mostWasmBytes ?? mostWasmBytes);
 const library = loadGrammarLibrary();
 const { eosTokenIds, vocabSize } = options;
 const tokenizer = await library.TokenizerInfo.createTokenizerInfo(
@@ -67,11 +69,13 @@ main.on('message', (message: ToGrammar) => {
   if (message.type === 'connect') connect(message.port);
   else inTurn(() => compile(message));
 });
+memory.settle();
 post({ type: 'ready', thread: ownThread() });
 
 async function compile(message: Extract<ToGrammar, { type: 'compile' }>): Promise<void> {
   const { id, grammar } = message;
   said = '';
+  memory.begin();
   try {
     const isKnown = shelf.has(grammar);
     await shelf.take(grammar);
@@ -95,6 +99,7 @@ async function follow(port: MessagePort, message: ToMatchers): Promise<void> {
     return;
   }
   let answer: FromMatchers;
+  memory.begin();
   try {
     if (message.type === 'open') await open(message);
     const entry = matchers.get(id);
@@ -165,8 +170,9 @@ function close(id: number): void {
 /** After an abort, or where its stack was too small, nothing in the memory of the wasm is certain. */
 function endIfAborted(error: unknown): void {
   if (!(error instanceof Error) || !['RuntimeError', 'RangeError'].includes(error.name)) return;
-  const reason = /\[FATAL\] \S+:\d+: (?:Check failed: \(.*?\) is false: )?(.*)/.exec(said)?.[1];
-  post({ type: 'aborted', reason: (reason ?? error.message).slice(0, 300) });
+  const fault = /\[FATAL\] \S+:\d+: (?:Check failed: \(.*?\) is false: )?(.*)/.exec(said)?.[1];
+  const reason = memory.isReached ? memory.reason : (fault ?? error.message).slice(0, 300);
+  post({ type: 'aborted', reason, wasFull: memory.wasFull });
   process.exit();
 }
 

@@ -25,7 +25,8 @@ export interface MatcherHostReports {
 /**
  * The worker in which outputs are matched. It sees only grammars that another worker has compiled
  * before. A call into the library that does not come back in time, or ends the worker, costs the matcher
- * that it was made for its request; the others go on in the next worker, with the tokens they had.
+ * that it was made for its request; the others go on in the next worker, with the tokens they had. So do all
+ * where the memory was full before the call.
  */
 export class MatcherHost {
   readonly #options: () => GrammarWorkerOptions;
@@ -50,9 +51,9 @@ export class MatcherHost {
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
     let isReady = false;
-    const lose = (message: string, code?: string): void => {
+    const lose = (message: string, code?: string, wasFull = false): void => {
       if (this.#worker !== worker) return;
-      const { matcher } = state.work ?? {};
+      const { matcher } = (wasFull ? undefined : state.work) ?? {};
       const fault = { message, ...(code !== undefined && { code }) };
       this.#lose(isReady, matcher === undefined ? undefined : { matcher, ...fault });
     };
@@ -64,7 +65,7 @@ export class MatcherHost {
       } else if (message.type === 'opened') this.#keys.set(message.matcher, message.key);
       else if (message.type === 'closed') this.#keys.delete(message.matcher);
       else if (message.type === 'costly') this.#tellCostly(message.matcher);
-      else if (message.type === 'aborted') lose(message.reason, costlyCode);
+      else if (message.type === 'aborted') lose(message.reason, costlyCode, message.wasFull);
     });
     worker.on('error', (error) => lose(error.message, costlyCode));
     worker.on('exit', () => lose('its worker ended'));
