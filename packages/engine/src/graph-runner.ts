@@ -357,6 +357,8 @@ async function readAlternatives(
     : readLogprobs({ ...input, count }, { stream, allocator: stream });
 }
 
+const noAlternatives: SampledToken['top'] = [];
+
 function sampledTokens(
   sequences: readonly Sequence[],
   values: {
@@ -368,6 +370,6 @@ function sampledTokens(
   return sequences.map(({ parameters }, row) => ({
     id: values.ids[row] ?? -1,
     logprob: values.logprobs[row] ?? Number.NaN,
-    top: values.top[row]?.top.slice(0, parameters.logprobs ?? 0) ?? [],
+    top: values.top[row]?.top.slice(0, parameters.logprobs ?? 0) ?? noAlternatives,
   }));
 }

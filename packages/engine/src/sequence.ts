@@ -1,4 +1,4 @@
-import type { FinishEvent, GenerationEvent, PromptEvent } from './generation-event.js';
+import type { FinishEvent, GenerationEvent, PromptEvent, TokenEvent } from './generation-event.js';
 import type { SettledParameters } from './generation-parameters.js';
 import type { StopCondition } from './stop-condition.js';
 
@@ -147,14 +147,17 @@ export class Sequence {
   }
 
   /** Takes a sampled token; ends the sequence if a stop condition holds. */
-  accept(token: { id: number; logprob: number; top: PromptEvent['tokens'][number]['top'] }): void {
-    this.generated.push(token.id);
-    this.parameters.grammar?.accept(token.id);
-    const stop = this.#options.stopCondition.after(token.id, this.generated.length);
+  accept({ id, logprob, top }: Pick<TokenEvent, 'id' | 'logprob' | 'top'>): void {
+    this.generated.push(id);
+    this.parameters.grammar?.accept(id);
+    const stop = this.#options.stopCondition.after(id, this.generated.length);
     const isStopToken = stop?.reason === 'stop' && typeof stop.stop === 'number';
     const isHit = this.generated.length === 1 && this.cachedTokens > 0;
-    const facts = isHit ? { cachedTokens: this.cachedTokens } : {};
-    if (!isStopToken) this.#options.emit({ type: 'token', ...token, ...facts });
+    if (!isStopToken) {
+      // One object and no more: this is what a step makes for each of its rows.
+      const event: TokenEvent = { type: 'token', id, logprob, top };
+      this.#options.emit(isHit ? { ...event, cachedTokens: this.cachedTokens } : event);
+    }
     if (stop) this.finish(stop.reason, stop.stop === undefined ? {} : { stop: stop.stop });
   }
 

@@ -24,6 +24,12 @@ export class RunningSet {
     return [...this.placed, ...this.#ending];
   }
 
+  /** Whether the test holds for one of those; makes no list of them. */
+  some(test: (sequence: Sequence) => boolean): boolean {
+    const { rows, held } = this.decodes;
+    return [this.prefills.sequences, rows, held, this.#ending].some((part) => part.some(test));
+  }
+
   /** How many those are. */
   get count(): number {
     return this.places + this.#ending.length;

@@ -114,7 +114,7 @@ export class Scheduler {
     cache.landed(this.#landed);
     cache.begin();
     // Of one that failed nobody takes anything.
-    if (!this.live.some(({ outcome }) => outcome === 'error')) {
+    if (!this.#running.some(({ outcome }) => outcome === 'error')) {
       cache.handOver(this.#running.prefills.sequences);
     }
     this.#retire(nowMs);
@@ -279,6 +279,7 @@ export class Scheduler {
    * @returns those that wait for more
    */
   #share(): ReadonlySet<Sequence> {
+    if (this.#running.prefills.sequences.length === 0) return nobody;
     const patient = this.#options.cache.share(this.#running.prefills.sequences, this.live);
     this.#toRows((one) => one.sharedTokens > 0);
     return patient;
@@ -331,3 +332,5 @@ export class Scheduler {
     this.#options.cache.freeAfter(sequence.lastStep, sequence);
   }
 }
+
+const nobody: ReadonlySet<Sequence> = new Set();

@@ -39,8 +39,8 @@ export class DecodeBlock {
   readonly #outputs: Tensor;
   readonly #sides: readonly Side[];
   #turn = 0;
-  /** Sequence and position of each row whose next token is on the device. */
-  #fed: readonly { readonly id: number; readonly position: number }[] = [];
+  /** Sequence (0 = none) and position of each row whose next token is on the device. */
+  readonly #fed: { readonly ids: Float64Array; readonly positions: Int32Array };
 
   constructor(
     device: Device,
@@ -49,6 +49,7 @@ export class DecodeBlock {
     const make = (name: string, shape: readonly number[]): Tensor =>
       Tensor.allocate(device, shape, 'i32', { label: `decode.${name}` });
     this.#maxRows = maxRows;
+    this.#fed = { ids: new Float64Array(maxRows), positions: new Int32Array(maxRows) };
     this.#pageTable = new PageTable(device, { sequences: maxRows, maxPages }, 'decode');
     const identity = make('rows', [maxRows]);
     const inputs = make('inputs', [columns.length, maxRows]);
@@ -127,7 +128,7 @@ export class DecodeBlock {
     });
     this.#pageTable.upload(stream, sequences);
     const isFed = this.#feed(stream, sequences, { rows, elsewhere });
-    this.#fed = sequences.map(({ id, computedTokens }) => ({ id, position: computedTokens }));
+    this.#note(sequences);
     return isFed;
   }
 
@@ -152,7 +153,7 @@ export class DecodeBlock {
 
   /** Forgets what the device was told: after a failed step nothing of it is certain. */
   forget(): void {
-    this.#fed = [];
+    this.#fed.ids.fill(0);
     this.#pageTable.forget();
   }
 
@@ -181,13 +182,11 @@ export class DecodeBlock {
     sequences: readonly Sequence[],
     { rows, elsewhere }: { rows: number; elsewhere: DeviceDraws | undefined },
   ): boolean {
+    if (sequences.every((sequence, row) => this.#isInPlace(sequence, row))) return true;
     const moved = sequences.flatMap((sequence, row) => {
-      const { id, computedTokens } = sequence;
-      const fed = this.#fed[row];
-      const isInPlace = fed?.id === id && fed.position === computedTokens - 1;
-      return isInPlace ? [] : [{ sequence, row, position: computedTokens - 1 }];
+      if (this.#isInPlace(sequence, row)) return [];
+      return [{ sequence, row, position: sequence.computedTokens - 1 }];
     });
-    if (moved.length === 0) return true;
     if (sequences.every(({ knownTokens, computedTokens }) => computedTokens <= knownTokens)) {
       const tokens = sequences.map((sequence) => sequence.tokenAt(sequence.computedTokens - 1));
       const ids = Int32Array.from({ length: rows }, (_, row) => tokens[row] ?? 0);
@@ -210,8 +209,24 @@ export class DecodeBlock {
     return false;
   }
 
+  #isInPlace({ id, computedTokens }: Sequence, row: number): boolean {
+    const { ids, positions } = this.#fed;
+    return ids[row] === id && positions[row] === computedTokens - 1;
+  }
+
+  /** What the device has when the step that was set is over. */
+  #note(sequences: readonly Sequence[]): void {
+    const { ids, positions } = this.#fed;
+    ids.fill(0);
+    sequences.forEach(({ id, computedTokens }, row) => {
+      ids[row] = id;
+      positions[row] = computedTokens;
+    });
+  }
+
   #drawnAbove(row: number, id: number, position: number): Tensor | undefined {
-    const from = this.#fed.findIndex((fed) => fed.id === id && fed.position === position);
+    const { ids, positions } = this.#fed;
+    const from = ids.findIndex((fed, at) => fed === id && positions[at] === position);
     return from > row ? this.#idsFrom(from, 1) : undefined;
   }
 

@@ -8,8 +8,12 @@ export class PageTable {
   readonly #tensor: Tensor;
   readonly #rows: Int32Array;
   readonly #maxPages: number;
-  /** What the device holds for each row: `sequence:version:pages`. */
-  readonly #keys: string[] = [];
+  /** What the device holds: of each row the sequence (0 = nothing that is known), its version and its pages. */
+  readonly #held: {
+    readonly ids: Float64Array;
+    readonly versions: Float64Array;
+    readonly pages: Int32Array;
+  };
 
   constructor(device: Device, shape: { sequences: number; maxPages: number }, label: string) {
     this.#owned = Tensor.allocate(device, [shape.sequences, shape.maxPages], 'i32', {
@@ -18,6 +22,11 @@ export class PageTable {
     this.#tensor = this.#owned.borrow();
     this.#maxPages = shape.maxPages;
     this.#rows = new Int32Array(shape.sequences * shape.maxPages);
+    this.#held = {
+      ids: new Float64Array(shape.sequences),
+      versions: new Float64Array(shape.sequences),
+      pages: new Int32Array(shape.sequences),
+    };
   }
 
   /** i32 [sequences, maxPages], its first rows. */
@@ -39,24 +48,33 @@ export class PageTable {
       first = end + 1;
     };
     sequences.forEach((sequence, row) => {
-      const key = `${sequence.id}:${sequence.tableVersion}:${sequence.pages.length}`;
-      if (this.#keys[row] === key) {
+      if (!this.#note(row, sequence)) {
         send(row);
         return;
       }
-      this.#keys[row] = key;
-      const pages = this.#rows.subarray(row * width, (row + 1) * width).fill(-1);
-      pages.set(sequence.pages.slice(0, width));
+      for (let at = 0; at < width; at += 1) {
+        this.#rows[row * width + at] = sequence.pages[at] ?? -1;
+      }
     });
     send(sequences.length);
   }
 
   /** Makes the next upload write every row anew. */
   forget(): void {
-    this.#keys.length = 0;
+    this.#held.ids.fill(0);
   }
 
   dispose(): void {
     this.#owned.dispose();
+  }
+
+  /** @returns whether the device holds something else in the row */
+  #note(row: number, { id, tableVersion, pages: { length } }: Sequence): boolean {
+    const { ids, versions, pages } = this.#held;
+    const isHeld = ids[row] === id && versions[row] === tableVersion && pages[row] === length;
+    ids[row] = id;
+    versions[row] = tableVersion;
+    pages[row] = length;
+    return !isHeld;
   }
 }

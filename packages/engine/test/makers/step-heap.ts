@@ -1,0 +1,61 @@
+import type { Engine } from '../../src/index.js';
+
+/** Steps between two looks at the heap. */
+const stride = 16;
+/** Code is compiled, and scratch has grown, before these. */
+const warmUpSteps = 2000;
+
+/** Bytes of JavaScript's heap that a decode step allocates, garbage or not. */
+export interface StepHeap {
+  /** Over pieces of sixteen steps. */
+  readonly median: number;
+  readonly p90: number;
+}
+
+/**
+ * Measures decode steps that have a number of rows. The heap is looked at every sixteen steps; a collection between two looks
+ * makes one difference small or negative, which the median does not mind.
+ *
+ * @param steps that are measured, behind a warm-up
+ */
+export async function measureStepHeap(
+  engine: Pick<Engine, 'submit'>,
+  rows: number,
+  steps: number,
+): Promise<StepHeap> {
+  const looks = new Float64Array(steps / stride);
+  const ends = Array.from({ length: rows }, (_, row) => run(engine, row, steps, looks));
+  await Promise.all(ends);
+  const differences = Array.from(
+    looks.subarray(1),
+    (used, at) => (used - (looks[at] ?? 0)) / stride,
+  );
+  differences.sort((a, b) => a - b);
+  const at = (share: number): number =>
+    differences[Math.floor(differences.length * share)] ?? Number.NaN;
+  return { median: at(0.5), p90: at(0.9) };
+}
+
+function run(
+  engine: Pick<Engine, 'submit'>,
+  row: number,
+  steps: number,
+  looks: Float64Array,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let tokens = -warmUpSteps;
+    const parameters = { maxTokens: warmUpSteps + steps, temperature: 0 };
+    engine.submit([row + 1, row + 2], parameters, (event) => {
+      if (event.type === 'finish') {
+        if (event.reason === 'length') resolve();
+        else reject(new Error(`a request ended by ${event.reason}`));
+      }
+      if (event.type !== 'token') return;
+      if (row === 0 && tokens === 0) globalThis.gc?.();
+      if (row === 0 && tokens >= 0 && tokens % stride === 0) {
+        looks[tokens / stride] = process.memoryUsage().heapUsed;
+      }
+      tokens += 1;
+    });
+  });
+}
