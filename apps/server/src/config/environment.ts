@@ -9,10 +9,15 @@ export interface Environment {
   readonly serviceName: string;
 }
 
-/** Reads them; nothing else of the server looks into the environment. */
-export function readEnvironment(
-  variables: Readonly<Record<string, string | undefined>> = process.env,
-): Environment {
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** All variables, for what shows which are set. Nothing else of the server looks into the environment. */
+export function allVariables(): Variables {
+  return process.env;
+}
+
+/** Reads what is obeyed. */
+export function readEnvironment(variables: Variables = allVariables()): Environment {
   const { HF_HUB_CACHE, HF_HOME, XDG_CACHE_HOME, OTEL_SERVICE_NAME } = variables;
   const caches = XDG_CACHE_HOME || join(homedir(), '.cache');
   return {

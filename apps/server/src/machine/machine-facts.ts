@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, availableParallelism, cpus, freemem, platform, release, totalmem } from 'node:os';
 import { type BackendReport, probe } from '@altstream/cuda-runtime';
+import { allVariables } from '../config/environment.js';
 import { serverVersion } from '../version.js';
 import { shownVariables } from './shown-variables.js';
 
@@ -61,7 +62,7 @@ export async function machineFacts(): Promise<MachineFacts> {
     memory: { totalBytes: totalmem(), freeBytes: freemem() },
     backends: await probe(),
     driver: firstLine('/proc/driver/nvidia/version'),
-    variables: shownVariables(process.env),
+    variables: shownVariables(allVariables()),
   };
 }
 
@@ -83,7 +84,7 @@ function isContainer(): boolean {
   const marks = ['/.dockerenv', '/run/.containerenv'];
   return (
     marks.some((path) => statSync(path, { throwIfNoEntry: false }) !== undefined) ||
-    process.env['KUBERNETES_SERVICE_HOST'] !== undefined
+    allVariables()['KUBERNETES_SERVICE_HOST'] !== undefined
   );
 }
 
