@@ -8,8 +8,8 @@ interface Tally {
 }
 
 /**
- * Prints `N passed, N failed, N skipped` as the very last line, after every other reporter and after
- * the coverage table. A run that never ended, an import error, a failed hook or an unhandled
+ * Prints `N passed, N failed, N skipped` as the very last line, after every other reporter and
+ * after the coverage table. A run that never ended, an import error, a failed hook or an unhandled
  * rejection each count as failed, so the line cannot look better than the run was.
  */
 export default class ClosingLineReporter implements Reporter {

@@ -16,7 +16,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   server: ['cuda-runtime', 'engine', 'minimax-m3-chat', 'minimax-m3-model'],
 };
 
-/** Imports go down the picture of DESIGN §2, never up, sideways, deep, out of a package or in a circle. */
+/**
+ * Imports go down the picture of DESIGN §2, never up, sideways, deep, out of a package or in a
+ * circle.
+ */
 export function arrows(tree: Tree): readonly Finding[] {
   const sources = tree.files.filter(
     (path) => isTypeScript(path) && /^(packages|apps)\/[^/]+\/src\//.test(path),

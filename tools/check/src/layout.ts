@@ -88,8 +88,8 @@ function packages(tree: Tree): Finding[] {
 }
 
 /**
- * An idea is a stem: `topk.ts`, `topk.plan.ts` and `topk.test.ts` are one, and so are the instruction
- * sets of a kernel. Folders of errors are left out: there one class a file is the rule.
+ * An idea is a stem: `topk.ts`, `topk.plan.ts` and `topk.test.ts` are one, and so are the
+ * instruction sets of a kernel. Folders of errors are left out: there one class a file is the rule.
  */
 function folders(tree: Tree): Finding[] {
   const ideas = new Map<string, Set<string>>();

@@ -5,13 +5,14 @@ import { fileURLToPath } from 'node:url';
 import { arrows } from './arrows.js';
 import { changesets } from './changesets.js';
 import { dataPackages } from './data-packages.js';
-import { conformance } from './documents.conformance.js';
-import { documents } from './documents.js';
+import { conformance } from './documents/conformance.js';
+import { documents } from './documents/documents.js';
 import { exportedDocs } from './exported-docs.js';
 import { external } from './external.js';
 import type { Check } from './finding.js';
 import { hygiene } from './hygiene.js';
 import { layout } from './layout.js';
+import { lineWidth } from './line-width.js';
 import { mirrors } from './mirrors.js';
 import { sizeSummary, sizes } from './sizes.js';
 import { readTree } from './tree.js';
@@ -25,6 +26,7 @@ const checks: readonly Check[] = [
   documents,
   exportedDocs,
   hygiene,
+  lineWidth,
   changesets,
   conformance,
 ];

@@ -2,16 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { arrows } from '../src/arrows.js';
 import { changesets } from '../src/changesets.js';
 import { dataPackages } from '../src/data-packages.js';
-import { conformance } from '../src/documents.conformance.js';
-import { documents } from '../src/documents.js';
+import { conformance } from '../src/documents/conformance.js';
+import { documents } from '../src/documents/documents.js';
 import { exportedDocs } from '../src/exported-docs.js';
 import type { Check } from '../src/finding.js';
 import { hygiene } from '../src/hygiene.js';
 import { layout } from '../src/layout.js';
+import { lineWidth } from '../src/line-width.js';
 import { mirrors } from '../src/mirrors.js';
 import { sizes } from '../src/sizes.js';
 import { treeFromTexts } from '../src/tree.js';
 
+/** 97 columns. */
+const wide = 'word '.repeat(20).slice(0, 97);
 const lines = (count: number): string => 'x;\n'.repeat(count);
 
 interface Planted {
@@ -224,6 +227,18 @@ const planted: Planted[] = [
     message: /^the environment is read in config[^\n]*$/,
   },
   {
+    title: 'a wide comment in TypeScript',
+    check: lineWidth,
+    texts: { 'packages/a/src/a.ts': `  // ${wide}` },
+    message: /^a comment of 102 columns, at most 100$/,
+  },
+  {
+    title: 'a wide line of a block, in a header',
+    check: lineWidth,
+    texts: { 'packages/a/native/include/a.h': `/*\n *  ${wide}w\n */` },
+    message: /^a comment of 102 columns, at most 100$/,
+  },
+  {
     title: 'a path of one machine',
     check: hygiene,
     texts: { 'README.md': 'see /home/me/x' },
@@ -251,8 +266,15 @@ describe('the structure checks', () => {
 
   it('find nothing in a file that keeps the rules', () => {
     const texts = { 'packages/engine/src/a.ts': '/** Does. */\nexport function f(): void {}\n' };
-    for (const check of [sizes, arrows, exportedDocs, hygiene]) {
+    for (const check of [sizes, arrows, exportedDocs, hygiene, lineWidth]) {
       expect(check(treeFromTexts(texts))).toEqual([]);
     }
+  });
+
+  it('find no wide comment in code, in a word that no line could hold, and in 100 columns', () => {
+    const code = `const text = '// ${wide}';`;
+    const header = `/* kernel ${wide} */\n`;
+    const texts = { 'a.h': header, 'a.ts': `// ${wide}\n// https://${'a'.repeat(100)}\n${code}\n` };
+    expect(lineWidth(treeFromTexts(texts))).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readmeExamples } from '../src/readme-examples.js';
+import { readmeExamples } from '../src/documents/readme-examples.js';
 import { readTree } from '../src/tree.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -1,4 +1,4 @@
-import type { Finding, Tree } from './finding.js';
+import type { Finding, Tree } from '../finding.js';
 
 const document = 'apps/server/docs/conformance.md';
 const cases = Array.from({ length: 60 }, (_, index) => `C${index + 1}`);
@@ -12,8 +12,8 @@ interface NumberedTest {
 }
 
 /**
- * Every case of the conformance plan has a test whose title begins with its number, and the table in
- * the server's docs is the one of those tests.
+ * Every case of the conformance plan has a test whose title begins with its number, and the table
+ * in the server's docs is the one of those tests.
  */
 export function conformance(tree: Tree): readonly Finding[] {
   if (!tree.files.includes(document)) return [];

@@ -1,4 +1,4 @@
-import type { Tree } from './finding.js';
+import type { Tree } from '../finding.js';
 
 /** A program in a README that the tests run. */
 export interface ReadmeExample {

@@ -1,6 +1,6 @@
 import { dirname, join, normalize } from 'node:path/posix';
-import type { Finding, Tree } from './finding.js';
-import { exportedNames } from './source.js';
+import type { Finding, Tree } from '../finding.js';
+import { exportedNames } from '../source.js';
 
 const markdownLink = /\]\(([^)\s]+)\)/g;
 const codePath = /`((?:packages|apps|tools)\/[A-Za-z0-9_./-]+\.[a-z0-9]+)`/g;
