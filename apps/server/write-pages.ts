@@ -22,7 +22,9 @@ const pages: readonly Page[] = [
   { file: 'tokenizer', title: 'Tokenizer', script: 'tokenizer' },
 ];
 
-/** Writes the web pages, each in the frame that all share. @param source folder of their main parts */
+/**
+ * Writes the web pages, each in the frame that all share. @param source folder of their main parts
+ */
 export function writePages(source: string, target: string): void {
   mkdirSync(target, { recursive: true });
   for (const page of pages) {

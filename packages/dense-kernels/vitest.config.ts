@@ -10,8 +10,8 @@ export default defineProject({
     execArgv: ['--expose-gc'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // References in float64 take one core each, and nothing here is judged by time: a file a core, when the
-    // packages that must run alone are done.
+    // References in float64 take one core each, and nothing here is judged by time: a file a core,
+    // when the packages that must run alone are done.
     maxWorkers: '100%',
     sequence: { groupOrder: 1 },
   },

@@ -2,10 +2,10 @@
 //
 //   node tools/demo-model/transcript.mjs                     prints it
 //   node tools/demo-model/transcript.mjs --write README.md   puts it below that page's marker
-//   node tools/demo-model/transcript.mjs --check README.md   fails if the model says something else now
+//   node tools/demo-model/transcript.mjs --check README.md   fails where the model differs
 //
-// `--model DIR` takes another checkpoint. Answers are greedy. `--write` refuses answers that fp32 and the
-// default activations do not agree on, so that `--check` does not depend on the processor.
+// `--model DIR` takes another checkpoint. Answers are greedy. `--write` refuses answers that fp32
+// and the default activations do not agree on, so that `--check` does not depend on the processor.
 
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,9 @@ const weather = {
   },
 };
 
-/** What a person types; the second line of a pair is the result of the call that comes before it. */
+/**
+ * What a person types; the second line of a pair is the result of the call that comes before it.
+ */
 const talk = [
   ['> ', 'Hello! Who are you?'],
   ['> ', 'What is 47 + 38?'],

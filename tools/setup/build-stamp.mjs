@@ -1,5 +1,6 @@
-// Whether everything that `prepare` makes is there already, made from what lies in the folder now: then a
-// start need not ask pnpm, turbo and cmake again, which takes longer than to load a small model.
+// Whether everything that `prepare` makes is there already, made from what lies in the folder now:
+// then a start need not ask pnpm, turbo and cmake again, which takes longer than to load a small
+// model.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,4 +1,5 @@
-// Says in one line what the native build made, since its own status lines are hidden when all is well.
+// Says in one line what the native build made, since its own status lines are hidden when all is
+// well.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

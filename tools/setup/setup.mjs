@@ -1,4 +1,5 @@
-// `npm run setup`: what `npm start` and `npm test` do first, alone; for images and machines without a network later.
+// `npm run setup`: what `npm start` and `npm test` do first, alone; for images and machines without
+// a network later.
 
 import { orExplain, prepare } from './prepare.mjs';
 

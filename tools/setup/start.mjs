@@ -1,5 +1,5 @@
-// `npm start`: set up unless that was done, then `altstream serve`, which takes the demo model unless the arguments or
-// ALTSTREAM_MODEL name another: `npm start -- --model DIR --port 8080`.
+// `npm start`: set up unless that was done, then `altstream serve`, which takes the demo model
+// unless the arguments or ALTSTREAM_MODEL name another: `npm start -- --model DIR --port 8080`.
 
 import { join } from 'node:path';
 import { isBuilt } from './build-stamp.mjs';

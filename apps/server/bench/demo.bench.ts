@@ -1,7 +1,7 @@
-// How soon the demo model answers, and how fast: a server process and `altstream chat`, each from the
-// start of its process to the end of its first answer, as on a machine where everything is built and the
-// files were read before. Runs the built server, so build it first. Fails when an answer is empty, or later
-// than the target.
+// How soon the demo model answers, and how fast: a server process and `altstream chat`, each from
+// the start of its process to the end of its first answer, as on a machine where everything is
+// built and the files were read before. Runs the built server, so build it first. Fails when an
+// answer is empty, or later than the target.
 //
 //   node --import tsx --conditions=@altstream/source apps/server/bench/demo.bench.ts [--save]
 

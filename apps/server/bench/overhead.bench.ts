@@ -1,9 +1,9 @@
-// What the server itself costs for each token that it streams: 1,000 streams at once on a mock engine, so
-// that no model computes. Counted is the processor time, user and system, of the whole server process
-// (all threads: HTTP, engine loop, tokenizer, garbage collection) from before the first request is sent
-// until the last stream ended, so requests' own costs are in it, divided by the tokens of all answers. The
-// client is this process. Runs the built server, so build it first. Fails when a stream is not what it
-// should be, or a token costs more than the target.
+// What the server itself costs for each token that it streams: 1,000 streams at once on a mock
+// engine, so that no model computes. Counted is the processor time, user and system, of the whole
+// server process (all threads: HTTP, engine loop, tokenizer, garbage collection) from before the
+// first request is sent until the last stream ended, so requests' own costs are in it, divided by
+// the tokens of all answers. The client is this process. Runs the built server, so build it first.
+// Fails when a stream is not what it should be, or a token costs more than the target.
 //
 //   node --import tsx --conditions=@altstream/source apps/server/bench/overhead.bench.ts [--save]
 

@@ -2,7 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 
-/** Keeps the rows of a bench of this package in bench/results/, in the format that tools/bench compares. */
+/**
+ * Keeps the rows of a bench of this package in bench/results/, in the format that tools/bench
+ * compares.
+ */
 export function saveRows(bench: string, rows: readonly object[], facts: object = {}): void {
   const device = `cpu ${cpus()[0]?.model.trim() ?? 'unknown'}`;
   const target = new URL('./results/', import.meta.url);

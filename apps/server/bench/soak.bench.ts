@@ -1,10 +1,11 @@
-// Requests of all kinds against the demo model: streams and whole answers of mixed lengths, structured ones,
-// clients that leave, aborts, deadlines, bodies that are wrong, bursts of more than are taken, device calls that
-// fail, and so few pages that answers are preempted and resumed. Then nothing may be lost or left behind: each
-// request has exactly one end, in its client's eyes, in the log and in the metrics; every finished answer is the
-// one that a server with room gives to it alone; all pages are free; handles and descriptors are those of before;
-// memory does not grow; and the event loop was never busy for long. Bounded in requests and time, on loopback;
-// ends only the servers that it started. Runs the built server, so build it first.
+// Requests of all kinds against the demo model: streams and whole answers of mixed lengths,
+// structured ones, clients that leave, aborts, deadlines, bodies that are wrong, bursts of more
+// than are taken, device calls that fail, and so few pages that answers are preempted and resumed.
+// Then nothing may be lost or left behind: each request has exactly one end, in its client's eyes,
+// in the log and in the metrics; every finished answer is the one that a server with room gives to
+// it alone; all pages are free; handles and descriptors are those of before; memory does not grow;
+// and the event loop was never busy for long. Bounded in requests and time, on loopback; ends only
+// the servers that it started. Runs the built server, so build it first.
 //
 //   node --import tsx --conditions=@altstream/source apps/server/bench/soak.bench.ts [--save]
 

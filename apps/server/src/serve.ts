@@ -54,7 +54,10 @@ export interface RunningServer {
 /** What the start reports to. */
 export interface ServeOptions {
   readonly flags: ServeFlags;
-  /** The flags as they were given, for the operator to see; none when it runs as a part of something else. */
+  /**
+   * The flags as they were given, for the operator to see; none when it runs as a part of something
+   * else.
+   */
   readonly given?: readonly GivenSetting[];
   readonly logger: Logger;
   readonly onProgress: (progress: LoadProgress) => void;

@@ -62,7 +62,8 @@ describe.skipIf(demoIsLeftOut)(`without a word on which model${leftOutBecause}`,
     const others = limitSkills(prompts, 5).filter((prompt) => !isWhole(prompt));
     const suite = writeSuite([...prompts.filter(isWhole), ...others]);
     const at = ['--suite', suite.path, '--base-url', server.url];
-    // The card says 98 to 99 % of all, and these skills without a mistake; another processor rounds otherwise.
+    // The card says 98 to 99 % of all, and these skills without a mistake; another processor rounds
+    // otherwise.
     const least = ['0.97', 'arithmetic=0.95', 'tool_call=0.95'];
     const { code, stdout, stderr } = await altstream('eval', ...at, '--min-accuracy', ...least);
     suite.remove();

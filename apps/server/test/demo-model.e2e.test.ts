@@ -160,7 +160,9 @@ describe.skipIf(demoIsLeftOut)(`facts far back in a text${leftOutBecause}`, () =
   const tokensUpToFact = 150;
   beforeAll(requireDemoWeights);
 
-  /** The question of a prompt, with the sentence that answers it moved to the beginning of the text. */
+  /**
+   * The question of a prompt, with the sentence that answers it moved to the beginning of the text.
+   */
   function withFactFirst({ id, messages }: DemoPrompt): string {
     const text = messages[0]?.content ?? '';
     const question = text.slice(text.lastIndexOf('\n'));

@@ -71,10 +71,10 @@ export function planGeneral(
 }
 
 /**
- * Four warps per token and sixteen heads of a KV head on tensor cores, which work on a piece of their
- * keys together. Few of them have their keys cut into pieces, or runs, that run at the same time. Cuts
- * are at fixed places and pieces are joined in their order: the plan decides speed, not one bit of the
- * result.
+ * Four warps per token and sixteen heads of a KV head on tensor cores, which work on a piece of
+ * their keys together. Few of them have their keys cut into pieces, or runs, that run at the same
+ * time. Cuts are at fixed places and pieces are joined in their order: the plan decides speed, not
+ * one bit of the result.
  */
 export function planRows(
   operation: AttendOperation,
@@ -114,16 +114,17 @@ export function planChunk(shape: AttendShape, most: number, limits: DeviceLimits
 const tilesOf = ({ heads, kvHeads }: AttendShape) =>
   kvHeads * Math.ceil(heads / kvHeads / tileRows);
 
-// RowsShared of native/cuda/device/attend_rows.cuh: keys and values of a piece in bf16, its weights as
-// two bf16 each, and each step's largest scores, its sums of a lane's columns and which keys it has.
+// RowsShared of native/cuda/device/attend_rows.cuh: keys and values of a piece in bf16, its weights
+// as two bf16 each, and each step's largest scores, its sums of a lane's columns and which keys it
+// has.
 function rowsBytes(headDim: number): number {
   const steps = pieceKeys / stepKeys;
   const weights = tileRows * pieceKeys * 2 * 2;
   return 2 * pieceKeys * headDim * 2 + weights + steps * (tileRows * 4 + 32 * 2 * 4 + 4);
 }
 
-// Keys and values of the steps on their way in bf16, and sixteen rows in fp32 for each time that rows
-// are put aside.
+// Keys and values of the steps on their way in bf16, and sixteen rows in fp32 for each time that
+// rows are put aside.
 function chunkBytes(headDim: number, asides: number): number {
   return stagedSteps * 2 * stepKeys * headDim * 2 + asides * tileRows * headDim * 4;
 }

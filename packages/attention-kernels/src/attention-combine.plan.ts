@@ -18,14 +18,14 @@ export interface AttentionCombinePlan {
   readonly workspaceBytes: 0;
 }
 
-// Keys of a run, whose pieces are joined first, and the most groups of threads that have runs of their
-// own: those of native/cuda/attention_combine.cu.
+// Keys of a run, whose pieces are joined first, and the most groups of threads that have runs of
+// their own: those of native/cuda/attention_combine.cu.
 const runKeys = 2048;
 const mostGroups = 4;
 
 /**
- * A block per query row, a thread per dim, a group of threads per run of pieces. Pieces that are runs
- * are joined one after the other: one group.
+ * A block per query row, a thread per dim, a group of threads per run of pieces. Pieces that are
+ * runs are joined one after the other: one group.
  */
 export function planAttentionCombine(shape: AttentionCombineShape): AttentionCombinePlan {
   const { tokens, heads, headDim, mostKeys, pieceKeys } = shape;

@@ -6,9 +6,9 @@ import { attentionKernel } from './module.js';
 /** Tensors of `attentionCombine`. */
 export interface AttentionCombineInput {
   /**
-   * f32 [tokens, heads, pieces, headDim + 2]; of each piece of a row's keys: Σ exp(s − max s) · v, the
-   * largest s before it was scaled, Σ exp(s − max s). Nothing but a sum of 0 need be there for a piece
-   * without keys.
+   * f32 [tokens, heads, pieces, headDim + 2]; of each piece of a row's keys: Σ exp(s − max s) · v,
+   * the largest s before it was scaled, Σ exp(s − max s). Nothing but a sum of 0 need be there for
+   * a piece without keys.
    */
   readonly partials: Tensor;
   /** i32 [tokens]; −1 = padding row, its output is 0. */
@@ -33,9 +33,9 @@ export interface AttentionCombineOptions {
 }
 
 /**
- * Joins the pieces of query rows that attention has split: out = Σ of the pieces, each brought to the
- * row's maximum, divided by the row's Σ exp. Pieces of 128 keys are joined to runs of 2048, runs to the
- * row, in ascending order: the bits of a row that was not split.
+ * Joins the pieces of query rows that attention has split: out = Σ of the pieces, each brought to
+ * the row's maximum, divided by the row's Σ exp. Pieces of 128 keys are joined to runs of 2048,
+ * runs to the row, in ascending order: the bits of a row that was not split.
  *
  * @throws ShapeError, DTypeError, ArgumentRangeError, DeviceError, NotLoadedError
  * @see docs/attention-combine.md

@@ -28,8 +28,8 @@ export interface BlockScoresPlan {
   readonly tileTokens: number;
 }
 
-// Rows of a tensor core, the keys of a page that a warp scores at a time there, and the most warps of a
-// thread block.
+// Rows of a tensor core, the keys of a page that a warp scores at a time there, and the most warps
+// of a thread block.
 const tileRows = 16;
 const stepKeys = 32;
 const mostWarps = 4;
@@ -38,10 +38,10 @@ const mostWarps = 4;
 const blocksPerProcessor = 16;
 
 /**
- * Thread blocks for the tokens, as many for each as the device can use: each strides over the blocks of
- * the context. On tensor cores the warps of a thread block share a block of the context; elsewhere each
- * has its own, and little work goes to as many processors as possible, a warp each. Lengths stay on the
- * device, so that a captured launch is right for every later step.
+ * Thread blocks for the tokens, as many for each as the device can use: each strides over the
+ * blocks of the context. On tensor cores the warps of a thread block share a block of the context;
+ * elsewhere each has its own, and little work goes to as many processors as possible, a warp each.
+ * Lengths stay on the device, so that a captured launch is right for every later step.
  */
 export function planBlockScores(shape: BlockScoresShape, limits: DeviceLimits): BlockScoresPlan {
   const { tokens, indexHeads, maxPages, dtype } = shape;

@@ -33,7 +33,9 @@ export interface BlockTopkOptions extends OperationOptions, BlockChoice {
   readonly pageTokens: number;
   /** The tokens that `scores` has rows for; default all. */
   readonly range?: TokenRange | undefined;
-  /** Written instead of a new tensor; i32 [indexHeads, tokens, topkBlocks], rows of the range only. */
+  /**
+   * Written instead of a new tensor; i32 [indexHeads, tokens, topkBlocks], rows of the range only.
+   */
   readonly out?: Tensor;
 }
 

@@ -11,8 +11,9 @@ export interface HeadsPlace {
 
 /**
  * Columns of a projection [tokens, width] as heads [tokens, heads, headDim], without a copy. So one
- * GEMM can make q, k, v and the index pair; `qkNormRope` and `kvWrite` read such views. The view shares
- * the projection's memory as one of `slice` does: dispose it, or make it of a borrowed tensor.
+ * GEMM can make q, k, v and the index pair; `qkNormRope` and `kvWrite` read such views. The view
+ * shares the projection's memory as one of `slice` does: dispose it, or make it of a borrowed
+ * tensor.
  *
  * @throws ShapeError if the projection is not a matrix with dense rows or the columns are not in it
  */

@@ -10,8 +10,8 @@ const mostDecodeTokens = 64;
 const leastTokensOfPrompt = 4;
 
 /**
- * Whether neighbouring tokens are probably of one prompt, so that kernels for tokens that share keys
- * pay. A wrong guess costs time, not one bit of the result.
+ * Whether neighbouring tokens are probably of one prompt, so that kernels for tokens that share
+ * keys pay. A wrong guess costs time, not one bit of the result.
  */
 export function isPrefill({ tokens, sequences }: BatchSizes): boolean {
   return tokens > mostDecodeTokens && tokens >= leastTokensOfPrompt * sequences;

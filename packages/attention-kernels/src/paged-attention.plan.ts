@@ -11,7 +11,9 @@ import { isPrefill } from './is-prefill.js';
 
 const mostChunkTokens = 8;
 
-/** How dense attention runs: as rows that may be split, or, in prefill, as chunks that share keys. */
+/**
+ * How dense attention runs: as rows that may be split, or, in prefill, as chunks that share keys.
+ */
 export function planPagedAttention(shape: AttendShape, limits: DeviceLimits): AttendPlan {
   const operation = 'paged_attention';
   if (!hasTensorCores(shape, limits)) return planGeneral(operation, shape, limits);

@@ -9,9 +9,9 @@ import { attend, attendShape } from './attend.js';
 import { planPagedAttention } from './paged-attention.plan.js';
 
 /**
- * Causal grouped-query attention over a paged cache. A query at position p attends the keys 0 … p of
- * its sequence; blocks without a page are skipped; padding rows give 0. Scores, softmax and sums are
- * fp32, one rounding at the output.
+ * Causal grouped-query attention over a paged cache. A query at position p attends the keys 0 … p
+ * of its sequence; blocks without a page are skipped; padding rows give 0. Scores, softmax and sums
+ * are fp32, one rounding at the output.
  *
  * Prefill chunks, decode steps and mixtures are the same call: a token's result does not depend on
  * the batch, the chunk or the threads, bit for bit. The step's own keys must be in the cache.

@@ -3,7 +3,10 @@ import type { DeviceLimits, LaunchConfig } from '@altstream/cuda-runtime';
 /** What decides how q/k norm and RoPE run. */
 export interface QkNormRopeShape {
   readonly tokens: number;
-  /** Query heads, key heads and, if there is an index pair, its heads and its key: all that are done. */
+  /**
+   * Query heads, key heads and, if there is an index pair, its heads and its key: all that are
+   * done.
+   */
   readonly allHeads: number;
   readonly kvHeads: number;
   readonly headDim: number;
@@ -31,8 +34,8 @@ const warpsPerBlock = 4;
 const blocksPerProcessor = 8;
 
 /**
- * Blocks of four warps, which take a token's heads in turn: as many for a token as the device can use,
- * since each forms the token's angles. They are not read from a table.
+ * Blocks of four warps, which take a token's heads in turn: as many for a token as the device can
+ * use, since each forms the token's angles. They are not read from a table.
  */
 export function planQkNormRope(shape: QkNormRopeShape, limits: DeviceLimits): QkNormRopePlan {
   const { tokens, allHeads, kvHeads, dtype, hasCache } = shape;

@@ -72,8 +72,8 @@ export interface QkNormRopeResult {
  *     θ = position · theta^(−2i / rotaryDim)                  both factors and the product in fp32
  *     o[i] = n[i] cos θ − n[i + r/2] sin θ,  o[i + r/2] = n[i + r/2] cos θ + n[i] sin θ
  *
- * fp32 inside, one rounding at the output. One launch for q, k and the index pair, and for their cache
- * if there is one.
+ * fp32 inside, one rounding at the output. One launch for q, k and the index pair, and for their
+ * cache if there is one.
  *
  * @throws ShapeError, DTypeError, ArgumentRangeError, DeviceError, NotLoadedError
  * @see docs/qk-norm-rope.md
@@ -136,7 +136,9 @@ export function qkNormRope(input: QkNormRopeInput, options: QkNormRopeOptions): 
   return outputs;
 }
 
-/** Whether a tensor begins at a multiple of 16 bytes, and its rows at multiples of eight elements. */
+/**
+ * Whether a tensor begins at a multiple of 16 bytes, and its rows at multiples of eight elements.
+ */
 function rowsAreAligned({ byteOffset, rank, strides }: Tensor): boolean {
   return byteOffset % 16 === 0 && (rank === 1 || (strides[0] ?? 0) % 8 === 0);
 }

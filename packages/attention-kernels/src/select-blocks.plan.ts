@@ -16,8 +16,8 @@ export interface SelectBlocksPlan {
 }
 
 /**
- * Cuts the tokens so that the scores of a range fit `limitBytes`; at least one token each. A chunk of
- * 2048 tokens over a table of 8192 pages has 256 MiB of scores, of which 32 MiB exist at a time.
+ * Cuts the tokens so that the scores of a range fit `limitBytes`; at least one token each. A chunk
+ * of 2048 tokens over a table of 8192 pages has 256 MiB of scores, of which 32 MiB exist at a time.
  */
 export function planSelectBlocks(
   { tokens, indexHeads, maxPages }: SelectBlocksShape,

@@ -16,8 +16,9 @@ export interface SelectBlocksOptions extends OperationOptions, BlockChoice {
 
 /**
  * MSA block selection: scores the blocks of each token's context per index head (`blockScores`) and
- * chooses among them (`blockTopk`). Each index head selects for its KV head; nothing is reduced over
- * heads. The scores are scratch: given back to the stream or, in a workspace, to the next operation.
+ * chooses among them (`blockTopk`). Each index head selects for its KV head; nothing is reduced
+ * over heads. The scores are scratch: given back to the stream or, in a workspace, to the next
+ * operation.
  *
  * @returns i32 [indexHeads, tokens, topkBlocks], ascending, left-packed, −1 behind
  * @throws ShapeError, DTypeError, ArgumentRangeError, DeviceError, NotLoadedError

@@ -43,8 +43,9 @@ export interface DeviceBuffer extends Disposable {
   readonly label: string;
   readonly isDisposed: boolean;
   /**
-   * A part of the buffer, wherever a buffer is taken, by default up to the end. It shares the memory,
-   * which the last view frees; of a graph's or a workspace's it is borrowed (docs/lifetimes.md).
+   * A part of the buffer, wherever a buffer is taken, by default up to the end. It shares the
+   * memory, which the last view frees; of a graph's or a workspace's it is borrowed
+   * (docs/lifetimes.md).
    * @throws ArgumentError for a range outside, DisposedError
    */
   subarray(byteOffset: number, byteLength?: number): DeviceBuffer;
@@ -184,8 +185,8 @@ export interface Device {
   /** An empty graph, to be built node by node (docs/graphs.md). */
   createGraph(): Graph;
   /**
-   * The graph of what `record` submits; a promise of it discards the capture. However it ends, all is
-   * as before (docs/capture.md). @throws CaptureError, and whatever `record` threw
+   * The graph of what `record` submits; a promise of it discards the capture. However it ends, all
+   * is as before (docs/capture.md). @throws CaptureError, and whatever `record` threw
    */
   capture(record: (stream: Stream) => void, options?: CaptureOptions & OnStream): Graph;
   /** Resolves when all that any thread submitted is over (docs/threads.md). @throws CaptureError */

@@ -1,6 +1,8 @@
 import { wrongKind } from './arguments/faults.js';
 
-/** Element types of tensors. `e8m0` is a power-of-two scale, `e4m3` an 8-bit float, both one byte. */
+/**
+ * Element types of tensors. `e8m0` is a power-of-two scale, `e4m3` an 8-bit float, both one byte.
+ */
 export type DType = 'f32' | 'bf16' | 'f16' | 'e4m3' | 'e8m0' | 'i32' | 'i64' | 'u8';
 
 const bytes: Readonly<Record<DType, number>> = {

@@ -28,8 +28,8 @@ export interface OpenOptions {
    */
   readonly queuePolicy?: QueuePolicy;
   /**
-   * CUDA: a kernel that a stream starts often is launched as a graph of one node, which takes half the
-   * time of the call (docs/cuda-backend.md); default `CUDA_RUNTIME_LAUNCH_BY_GRAPH`, else true.
+   * CUDA: a kernel that a stream starts often is launched as a graph of one node, which takes half
+   * the time of the call (docs/cuda-backend.md); default `CUDA_RUNTIME_LAUNCH_BY_GRAPH`, else true.
    */
   readonly launchByGraph?: boolean;
   readonly pool?: PoolOptions;

@@ -4,8 +4,9 @@ import { ArgumentError } from './errors/argument-error.js';
 import type { NativeOpenOptions } from './native/binding.js';
 
 /**
- * The memory pool of a device. On CUDA it belongs to the process: opening the device again with other
- * options is an `ArgumentError`, and without `pool` it stays as it is (`describe().details.pool`).
+ * The memory pool of a device. On CUDA it belongs to the process: opening the device again with
+ * other options is an `ArgumentError`, and without `pool` it stays as it is
+ * (`describe().details.pool`).
  */
 export interface PoolOptions {
   /**

@@ -4,7 +4,9 @@ export interface RuntimeReport {
   /** Why this backend: asked for, or found usable, or what the fallback was for. */
   readonly why: string;
   readonly guards: boolean;
-  /** Whether kernels that a stream starts often are launched as graphs of one node, and who says so. */
+  /**
+   * Whether kernels that a stream starts often are launched as graphs of one node, and who says so.
+   */
   readonly launchByGraph: { readonly on: boolean; readonly why: string };
   /** Names of the devices. */
   readonly devices: readonly string[];
@@ -23,8 +25,8 @@ export interface LatencyHistogram {
 }
 
 /**
- * What a stream can be given: `kernel` one by one, `graph` a launch of an executable, whose nodes do
- * not count; `host` native functions, `notify` calls into JavaScript.
+ * What a stream can be given: `kernel` one by one, `graph` a launch of an executable, whose nodes
+ * do not count; `host` native functions, `notify` calls into JavaScript.
  */
 export type LaunchKind =
   | 'kernel'
@@ -44,9 +46,13 @@ export interface RuntimeStats {
   readonly bytesInUse: number;
   /** The most that `bytesInUse` has been. */
   readonly bytesPeak: number;
-  /** Operations submitted to streams, a launch of a graph counting as one: the sum of `launches`. */
+  /**
+   * Operations submitted to streams, a launch of a graph counting as one: the sum of `launches`.
+   */
   readonly operations: number;
-  /** The same by kind, since the runtime was opened, of all threads; what a capture records is not. */
+  /**
+   * The same by kind, since the runtime was opened, of all threads; what a capture records is not.
+   */
   readonly launches: Readonly<Record<LaunchKind, number>>;
   /** Launches of graphs: `launches.graph`. */
   readonly replays: number;
@@ -66,7 +72,9 @@ export interface RuntimeStats {
   readonly executorThreads?: number;
   /** CPU backend: threads started for the parallel loops of kernels. */
   readonly parallelThreads?: number;
-  /** CUDA backend: launches of kernels through a graph of one node, of the device in this process. */
+  /**
+   * CUDA backend: launches of kernels through a graph of one node, of the device in this process.
+   */
   readonly launchesByGraph?: number;
   /** CUDA backend: objects that wait to be destroyed by the reaper thread. */
   readonly reaperQueue?: number;

@@ -1,6 +1,6 @@
 // Linears of MiniMax-M3's sizes. With few tokens the floor is reading the weights once; from a few
-// dozen tokens on it is arithmetic, which the floor does not show. On a GPU several copies of the weight
-// are used in turn, so that they come from memory and not from the L2.
+// dozen tokens on it is arithmetic, which the floor does not show. On a GPU several copies of the
+// weight are used in turn, so that they come from memory and not from the L2.
 import { type BenchCase, readCeiling, runBench } from '@altstream/bench';
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
 import { download, f32ToBf16, seededRandom, upload } from '@altstream/cuda-runtime/testing';

@@ -13,12 +13,15 @@ export interface AdjustLogitsPlan {
   readonly workspaceBytes: 0;
 }
 
-/** Of `native/cuda/adjust_logits.cu`: ids worth a block, threads of a block, blocks a processor holds. */
+/**
+ * Of `native/cuda/adjust_logits.cu`: ids worth a block, threads of a block, blocks a processor
+ * holds.
+ */
 const cuda = { part: 2048, threads: 512, resident: 4 };
 
 /**
- * A row is cut over as many blocks as the device holds at once, so that rows without changes, which end
- * at once, do not make a long grid. Putting back takes a block a row.
+ * A row is cut over as many blocks as the device holds at once, so that rows without changes, which
+ * end at once, do not make a long grid. Putting back takes a block a row.
  */
 export function planAdjustLogits(
   { rows, vocab }: AdjustLogitsShape,

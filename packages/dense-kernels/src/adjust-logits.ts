@@ -4,7 +4,9 @@ import { checksOf } from './checks.js';
 import { ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
 
-/** Logits and, a row each, what changes them. All on the device, so a graph replays with new values. */
+/**
+ * Logits and, a row each, what changes them. All on the device, so a graph replays with new values.
+ */
 export interface AdjustLogitsInput {
   /** f32 `[rows, vocab]`, changed in place; rows are dense but may be apart. */
   readonly logits: Tensor;
@@ -14,19 +16,25 @@ export interface AdjustLogitsInput {
   readonly flags: Tensor;
   /** i32 `[rows, vocab]`: 2 × times the id was generated, + 1 if the prompt has it. */
   readonly counts: Tensor;
-  /** f32 `[rows]`, above 0: divides positive and multiplies negative logits of ids seen; 1 = off. */
+  /**
+   * f32 `[rows]`, above 0: divides positive and multiplies negative logits of ids seen; 1 = off.
+   */
   readonly repetition: Tensor;
   /** f32 `[rows]`: taken off for each time the id was generated; 0 = off. */
   readonly frequency: Tensor;
   /** f32 `[rows]`: taken off if the id was generated; 0 = off. */
   readonly presence: Tensor;
-  /** i32 `[rows, entries]`: ids of the list, −1 = none. No two finite values of a row have one id. */
+  /**
+   * i32 `[rows, entries]`: ids of the list, −1 = none. No two finite values of a row have one id.
+   */
   readonly entryIds: Tensor;
   /** f32 `[rows, entries]`: added to the logit; −∞ removes the id, after all additions. */
   readonly entryValues: Tensor;
   /** i32 `[rows, entries]`: an entry holds at positions below this one. */
   readonly entryUntil: Tensor;
-  /** i32 `[rows]`: position of the token to be drawn. Negative = padding row, which is left alone. */
+  /**
+   * i32 `[rows]`: position of the token to be drawn. Negative = padding row, which is left alone.
+   */
   readonly positions: Tensor;
 }
 
@@ -39,8 +47,8 @@ export interface RestoreLogitsInput extends AdjustLogitsInput {
 }
 
 /**
- * Penalties, then biases, then bans, in place and in rows with a flag only; the logits as they were go
- * to `raw`. A row depends on nothing but its own inputs.
+ * Penalties, then biases, then bans, in place and in rows with a flag only; the logits as they were
+ * go to `raw`. A row depends on nothing but its own inputs.
  *
  * @throws DeviceError, DTypeError, ShapeError, NotLoadedError
  * @see docs/adjust-logits.md for order and rounding
@@ -50,7 +58,8 @@ export function adjustLogits(input: AdjustLogitsInput, options: OperationOptions
 }
 
 /**
- * After the draw: raw logits back in place, log-probabilities without changes, and the drawn ids counted.
+ * After the draw: raw logits back in place, log-probabilities without changes, and the drawn ids
+ * counted.
  *
  * @throws DeviceError, DTypeError, ShapeError, NotLoadedError
  * @see docs/adjust-logits.md

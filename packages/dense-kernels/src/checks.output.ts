@@ -11,7 +11,8 @@ export interface OutputRule {
 /**
  * The output tensor: `given` if the caller brought one, else a new contiguous one.
  *
- * @throws DeviceError, DTypeError, ShapeError for a `given` tensor that does not fit or is not dense
+ * @throws DeviceError, DTypeError, ShapeError for a `given` tensor that does not fit or is not
+ * dense
  */
 export function outputTensor(
   operation: string,

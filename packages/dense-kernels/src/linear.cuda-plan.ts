@@ -99,7 +99,9 @@ const spread = {
   blankBytes: rowTile * unit + 16,
 };
 
-/** The weight's shape decides the slices; few tokens stream the weights, many share them in tiles. */
+/**
+ * The weight's shape decides the slices; few tokens stream the weights, many share them in tiles.
+ */
 function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan {
   const { tokens, in: columns, out, isAligned } = shape;
   const rowTiles = Math.ceil(out / rowTile);
@@ -136,8 +138,8 @@ function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan 
 }
 
 /**
- * One block a multiprocessor, all with the same number of outputs, whose MXFP8 weights are all on their way
- * at once; undefined where they do not fit, or where a slice is too long.
+ * One block a multiprocessor, all with the same number of outputs, whose MXFP8 weights are all on
+ * their way at once; undefined where they do not fit, or where a slice is too long.
  */
 function planSpread(
   { tokens, out, weight }: LinearShape,
@@ -197,8 +199,8 @@ function ringOf({ tokens, weight }: LinearShape, stream: StreamVariant, slice: n
 }
 
 /**
- * Warps that share a row: eight, or four where only so all blocks are there at once, since a second turn
- * of a few blocks costs as much as the first. Where nothing helps, many turns hide each other.
+ * Warps that share a row: eight, or four where only so all blocks are there at once, since a second
+ * turn of a few blocks costs as much as the first. Where nothing helps, many turns hide each other.
  */
 function warpsOfABlock(rowTiles: number, { processors }: DeviceLimits): number {
   const places = processors * residentWarps;

@@ -104,7 +104,10 @@ function floatKind(dtype: string): 'f32' | 'bf16' {
 const vectorBytes = 16;
 const elementBytes = { f32: 4, bf16: 2, e4m3: 1 };
 
-/** Whether each row begins and its last vector ends at a multiple of 16 bytes from the buffer's start. */
+/**
+ * Whether each row begins and its last vector ends at a multiple of 16 bytes from the buffer's
+ * start.
+ */
 function rowsAreAligned(tensor: Tensor): boolean {
   const bytes = elementBytes[tensor.dtype as keyof typeof elementBytes];
   const lengths = [rowStride(tensor) * bytes, (tensor.shape[1] ?? 0) * bytes, tensor.byteOffset];

@@ -10,7 +10,10 @@ export interface MaskLogitsInput {
   readonly logits: Tensor;
   /** i32 `[count]`: a row of the logits each; one outside them gives a row of −∞. */
   readonly sources: Tensor;
-  /** i32 `[count, ceil(vocab / 32)]`: bit `id % 32` of word `id / 32` is set where the id is allowed. */
+  /**
+   * i32 `[count, ceil(vocab / 32)]`: bit `id % 32` of word `id / 32` is set where the id is
+   * allowed.
+   */
   readonly mask: Tensor;
 }
 
@@ -21,8 +24,9 @@ export interface MaskLogitsOptions extends OperationOptions {
 }
 
 /**
- * Gathers rows of logits and puts every id that its mask forbids at −∞, for sampling under a grammar.
- * The logits stay as they are, so that log-probabilities under the model can still be read.
+ * Gathers rows of logits and puts every id that its mask forbids at −∞, for sampling under a
+ * grammar. The logits stay as they are, so that log-probabilities under the model can still be
+ * read.
  *
  * @returns f32 `[count, vocab]`
  * @throws DeviceError, DTypeError, ShapeError, NotLoadedError

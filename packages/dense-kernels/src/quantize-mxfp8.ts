@@ -13,7 +13,9 @@ export type Mxfp8ScaleMode = 'rceil' | 'floor' | 'ceil' | 'even';
 export interface QuantizeMxfp8Options extends OperationOptions {
   /** Default `rceil`: the smallest power of two with which nothing saturates. */
   readonly scaleMode?: Mxfp8ScaleMode | undefined;
-  /** Block with an infinity: `saturate` (default) keeps ±inf through scale 254, `nan` makes it NaN. */
+  /**
+   * Block with an infinity: `saturate` (default) keeps ±inf through scale 254, `nan` makes it NaN.
+   */
   readonly infPolicy?: 'saturate' | 'nan' | undefined;
   /** Where the result goes. Made if left out. */
   readonly out?: Mxfp8Tensors | undefined;

@@ -21,7 +21,10 @@ const columnsPerThread = 8; // 16 bytes of bf16, one vector load
 const warp = 32;
 const maxThreads = 1024;
 
-/** A block a row, as many warps as the row feeds; the width alone decides, so a row's bits do not depend on its batch. */
+/**
+ * A block a row, as many warps as the row feeds; the width alone decides, so a row's bits do not
+ * depend on its batch.
+ */
 export function planRmsNorm({ tokens, heads, hidden, dtype }: RmsNormShape): RmsNormPlan {
   const warps = Math.ceil(hidden / columnsPerThread / warp);
   return {

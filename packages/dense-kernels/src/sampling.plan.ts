@@ -24,7 +24,9 @@ export interface SamplingPlan {
 /** Scratch of a CPU slot: i32 id and f32 weight of every id. */
 const bytesPerCandidate = 8;
 
-/** Of `native/cuda/device/sampling_row.cuh`: ids of a part, threads of a block, scratch of a row. */
+/**
+ * Of `native/cuda/device/sampling_row.cuh`: ids of a part, threads of a block, scratch of a row.
+ */
 const cuda = { part: 2048, threads: 512, rowBytes: 38_968, partBytes: 32, mostSlots: 1024 };
 
 /** In order of launch, with the blocks that a processor holds at once (`__launch_bounds__`). */
@@ -35,9 +37,9 @@ const cudaKernels = [
 ] as const;
 
 /**
- * On the CPU one launch, a slot a row while there are processors for it. On CUDA three launches, with
- * as many blocks a row as the device holds at once, at most one a part of the vocabulary; scratch of a
- * row is 42 kB at 200,064 ids, so batches above 1024 rows take turns.
+ * On the CPU one launch, a slot a row while there are processors for it. On CUDA three launches,
+ * with as many blocks a row as the device holds at once, at most one a part of the vocabulary;
+ * scratch of a row is 42 kB at 200,064 ids, so batches above 1024 rows take turns.
  */
 export function planSampling(shape: SamplingShape, device: DeviceLimits): SamplingPlan {
   return device.cpuLevel === '' ? planCuda(shape, device) : planCpu(shape, device);

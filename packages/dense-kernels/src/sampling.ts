@@ -10,7 +10,10 @@ import { ShapeError } from './errors/index.js';
 import { denseKernel } from './module.js';
 import { planSampling } from './sampling.plan.js';
 
-/** Logits and, a row each, how to draw from them. All on the device, so a graph replays with new values. */
+/**
+ * Logits and, a row each, how to draw from them. All on the device, so a graph replays with new
+ * values.
+ */
 export interface SampleInput {
   /** f32 `[rows, vocab]`; rows are dense but may be apart. NaN counts as −∞. */
   readonly logits: Tensor;

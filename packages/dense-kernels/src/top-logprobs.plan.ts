@@ -32,7 +32,8 @@ const cuda = {
 
 /**
  * On the CPU one launch without scratch. On CUDA blocks over the parts of each row, then a block a
- * row; scratch of a row is 18 kB at 200,064 ids and 20 of the best. Batches above 256 rows take turns.
+ * row; scratch of a row is 18 kB at 200,064 ids and 20 of the best. Batches above 256 rows take
+ * turns.
  */
 export function planTopLogprobs(shape: TopLogprobsShape, device: DeviceLimits): TopLogprobsPlan {
   return device.cpuLevel === '' ? planCuda(shape, device) : planCpu(shape);

@@ -1,4 +1,5 @@
-// A linear gives the same bits whatever the number of threads, and in a graph what it gives eagerly.
+// A linear gives the same bits whatever the number of threads, and in a graph what it gives
+// eagerly.
 import { type CpuLevelName, open, Workspace } from '@altstream/cuda-runtime';
 import {
   cpuLevels,

@@ -1,5 +1,5 @@
-// Whole vocabularies of MiniMax-M3 and of a rank of four, every kind of row in one batch; and rows of
-// equal logits, whose ids are known exactly.
+// Whole vocabularies of MiniMax-M3 and of a rank of four, every kind of row in one batch; and rows
+// of equal logits, whose ids are known exactly.
 import { describeEachBackend, download } from '@altstream/cuda-runtime/testing';
 import { expect } from 'vitest';
 import { loadDenseKernels, sample } from '../src/index.js';
@@ -42,7 +42,9 @@ describeEachBackend('sample', batches, async ({ stream, runtime }, { rows: count
 const none: HostRow = { logits: new Float32Array(1), settings: off, seed: 0n, position: -1 };
 const made = new Map<number, { distinct: HostRow[]; right: ((id: number) => boolean)[] }>();
 
-/** A row of each kind, and rows without a usable logit, with one in the last part, and of padding. */
+/**
+ * A row of each kind, and rows without a usable logit, with one in the last part, and of padding.
+ */
 function mixedRows(vocab: number) {
   let mixed = made.get(vocab);
   if (mixed) return mixed;

@@ -1,5 +1,5 @@
-// Draws many ids and compares their frequencies with the exact distribution. Seeds are fixed, so the
-// outcome is too; the bound would fail one right implementation in 10^6.
+// Draws many ids and compares their frequencies with the exact distribution. Seeds are fixed, so
+// the outcome is too; the bound would fail one right implementation in 10^6.
 import { describeEachBackend, download, seededRandom } from '@altstream/cuda-runtime/testing';
 import { expect } from 'vitest';
 import { loadDenseKernels, sample } from '../src/index.js';
@@ -58,7 +58,8 @@ function chiSquareBound(freedom: number): number {
   return freedom * (1 - spread + 4.753 * Math.sqrt(spread)) ** 3;
 }
 
-// With equal logits the id is floor(unit * vocab): the kernel's generator against Random123's vectors.
+// With equal logits the id is floor(unit * vocab): the kernel's generator against Random123's
+// vectors.
 describeEachBackend('sample', [{ name: 'numbers of Random123' }], async ({ stream, runtime }) => {
   await loadDenseKernels(runtime);
   const many = 200_000;

@@ -32,7 +32,9 @@ describeEachBackend('sample', samplingCases, async ({ stream, runtime, device },
 type ExpectedRow = HostRow & { isRight(id: number): boolean };
 const made = new Map<SamplingCase, ExpectedRow[]>();
 
-/** Rows and what is right for them, once a case: the reference sorts, and every level is compared. */
+/**
+ * Rows and what is right for them, once a case: the reference sorts, and every level is compared.
+ */
 function rowsOf(testCase: SamplingCase): ExpectedRow[] {
   let rows = made.get(testCase);
   if (!rows) {

@@ -27,7 +27,9 @@ const table = random.floats(40 * hidden, 2);
 const weight = random.floats(hidden, 0.3);
 const settings = { temperature: 0.9, topK: 30, topP: 0.9, minP: 0.01 };
 
-/** A stand-in for a model step: gather, norm, activate, add, sample the row as if it were logits. */
+/**
+ * A stand-in for a model step: gather, norm, activate, add, sample the row as if it were logits.
+ */
 class Step {
   readonly ids: Tensor;
   readonly #context: BackendContext;

@@ -19,7 +19,9 @@ const settings = { temperature: 1, topK: 50, topP: 0.95, minP: 0.01 };
 const rows = makeRows({ name: '', rows: 12, vocab: 3001, settings }, freshSeed);
 const values = seededRandom(freshSeed).floats(17 * 6152, 3);
 
-/** Bytes of each operation's output with so many threads; sizes that are cut into several pieces. */
+/**
+ * Bytes of each operation's output with so many threads; sizes that are cut into several pieces.
+ */
 async function outputs(threads: number): Promise<Uint8Array[]> {
   const runtime = await open({ backend: 'cpu', isolated: true, cpu: { threads } });
   try {

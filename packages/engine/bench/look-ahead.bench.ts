@@ -1,8 +1,8 @@
-// What look-ahead hides of the host's time: decode steps of a model whose passes take some milliseconds of
-// the device and no processor, since its kernels start late, one at a time and with a step of
-// look-ahead. `floorUs` is the device's own time, of the same passes launched back to back without an
-// engine; `us` is the median of five rounds, `p95Us` the slowest of them, `hiddenUs` what look-ahead
-// takes off. With `--save` the rows go to bench/results/.
+// What look-ahead hides of the host's time: decode steps of a model whose passes take some
+// milliseconds of the device and no processor, since its kernels start late, one at a time and with
+// a step of look-ahead. `floorUs` is the device's own time, of the same passes launched back to
+// back without an engine; `us` is the median of five rounds, `p95Us` the slowest of them,
+// `hiddenUs` what look-ahead takes off. With `--save` the rows go to bench/results/.
 //
 //   node --import tsx --conditions=@altstream/source packages/engine/bench/look-ahead.bench.ts
 

@@ -1,5 +1,5 @@
-// Bytes of JavaScript's heap that a decode step of the built package allocates. Sources would be run with names kept
-// by the loader, which costs more.
+// Bytes of JavaScript's heap that a decode step of the built package allocates. Sources would be
+// run with names kept by the loader, which costs more.
 //
 //   node --expose-gc --import tsx packages/engine/bench/step-heap.bench.ts
 

@@ -13,9 +13,10 @@ export interface EngineOptions {
   readonly pages?: number;
   /**
    * Share of the device's memory that may be in use, above 0 and at most 1: what weights, the
-   * largest steps and the graphs leave of it is the KV cache. Default 0.9 on CUDA. On the CPU, where the
-   * memory is not ours alone, the default is no measurement: enough pages for `maxSequences`
-   * sequences of the whole context, at most 1 GiB, but at least one sequence of a given `maxModelLength`.
+   * largest steps and the graphs leave of it is the KV cache. Default 0.9 on CUDA. On the CPU,
+   * where the memory is not ours alone, the default is no measurement: enough pages for
+   * `maxSequences` sequences of the whole context, at most 1 GiB, but at least one sequence of a
+   * given `maxModelLength`.
    */
   readonly memoryFraction?: number;
   /** Most sequences that run at the same time; default 8. */
@@ -28,40 +29,58 @@ export interface EngineOptions {
   readonly maxModelLength?: number;
   /** Most sequences that wait while `maxSequences` run; default 256. */
   readonly maxWaiting?: number;
-  /** Most prompt tokens that wait; default: twice what the pages hold. One request may wait alone, however long. */
+  /**
+   * Most prompt tokens that wait; default: twice what the pages hold. One request may wait alone,
+   * however long.
+   */
   readonly maxWaitingTokens?: number;
-  /** Most tokens of one prompt in a step, so that others move on beside a long one; default 0 = no limit. */
+  /**
+   * Most tokens of one prompt in a step, so that others move on beside a long one; default 0 = no
+   * limit.
+   */
   readonly longPrefillTokenThreshold?: number;
-  /** Milliseconds that a chunk of prompts may keep decoding sequences waiting; 0 = no limit; default 50. */
+  /**
+   * Milliseconds that a chunk of prompts may keep decoding sequences waiting; 0 = no limit; default
+   * 50.
+   */
   readonly itlTargetMs?: number;
   /** `priority` lets requests have one; default `fcfs`, in order of arrival. */
   readonly schedulingPolicy?: 'fcfs' | 'priority';
-  /** Milliseconds after which a request that has no place yet ends in a `DeadlineError`; default 0 = never. */
+  /**
+   * Milliseconds after which a request that has no place yet ends in a `DeadlineError`; default 0 =
+   * never.
+   */
   readonly queueTimeoutMs?: number;
   /**
-   * Share of the pages that the sequences of one tenant may hold, above 0 and at most 1; no sequence is
-   * longer than that. Default 1.
+   * Share of the pages that the sequences of one tenant may hold, above 0 and at most 1; no
+   * sequence is longer than that. Default 1.
    */
   readonly maxTenantShare?: number;
-  /** Told every decision of the scheduler as a line of JSON, without prompts; see `replaySchedule`. */
+  /**
+   * Told every decision of the scheduler as a line of JSON, without prompts; see `replaySchedule`.
+   */
   readonly onTrace?: (line: string) => void;
   /** Milliseconds of a clock that never goes back; default `performance.now`. */
   readonly now?: () => number;
-  /** Rows of the decode graphs; default 1, 2, 4, 8, 16 … up to `maxSequences`. Empty = no graphs. */
+  /**
+   * Rows of the decode graphs; default 1, 2, 4, 8, 16 … up to `maxSequences`. Empty = no graphs.
+   */
   readonly graphSizes?: readonly number[];
   /** Most ids that a request may give a bias; default 1024. Each takes 12 bytes a sequence. */
   readonly maxLogitBias?: number;
   /** Bytes of each token id; needed for stop strings. */
   readonly tokenBytes?: TokenBytes;
   /**
-   * Decide and launch a step while the one before runs; default true. Answers are the same without. A step
-   * waits all the same where a grammar must know the token before, where pages are lacking, and
-   * after a failure; `stats().lookAhead` counts.
+   * Decide and launch a step while the one before runs; default true. Answers are the same without.
+   * A step waits all the same where a grammar must know the token before, where pages are lacking,
+   * and after a failure; `stats().lookAhead` counts.
    */
   readonly lookAhead?: boolean;
   /** Share pages between requests that begin with the same tokens; default true. */
   readonly prefixCaching?: boolean;
-  /** Check the page ledger after every step; default false: every ten seconds, see `onLedgerError`. */
+  /**
+   * Check the page ledger after every step; default false: every ten seconds, see `onLedgerError`.
+   */
   readonly checkLedger?: boolean;
   /** Told when the ten-second check finds books that do not balance; the engine goes on. */
   readonly onLedgerError?: (error: Error) => void;
@@ -215,7 +234,9 @@ function natural(parameter: string, value: number): number {
   throw new ParameterError({ parameter, expected: 'an integer of 0 or more', received: value });
 }
 
-/** The model's own longest sequence may be far beyond this machine, so only an explicit one counts. */
+/**
+ * The model's own longest sequence may be far beyond this machine, so only an explicit one counts.
+ */
 function defaultPages(
   { model, maxModelLength, maxTenantShare = 1 }: OptionsOn<ModelFacts>,
   maxSequences: number,

@@ -216,8 +216,9 @@ export class Engine {
   }
 
   /**
-   * Resolves when no request waits or runs and no step is under way, so that every page that a request held
-   * is back. A request's `finish` may come while a step that it is still part of runs on.
+   * Resolves when no request waits or runs and no step is under way, so that every page that a
+   * request held is back. A request's `finish` may come while a step that it is still part of runs
+   * on.
    */
   idle(): Promise<void> {
     if (this.#isClosed) return this.#closing ?? this.#running;
@@ -237,8 +238,9 @@ export class Engine {
   }
 
   /**
-   * Says how far the reader of the events is behind, until it is told otherwise: no prompt is started
-   * while it is `behind`, and nothing is computed while it is `stuck`. Aborts and deadlines still work.
+   * Says how far the reader of the events is behind, until it is told otherwise: no prompt is
+   * started while it is `behind`, and nothing is computed while it is `stuck`. Aborts and deadlines
+   * still work.
    */
   setBacklog(backlog: Backlog): void {
     this.#backlog = backlog;
@@ -309,8 +311,8 @@ export class Engine {
       }
       if (this.#options.checkLedger) this.#prefixes.check(this.#scheduler.live);
       else this.#ledger.tick();
-      // Completions of a quick device are called one behind the other without a turn of the event loop, so
-      // that aborts, timers and new requests would wait for the end of all steps.
+      // Completions of a quick device are called one behind the other without a turn of the event
+      // loop, so that aborts, timers and new requests would wait for the end of all steps.
       await nextTurn();
     }
     await this.#steps.settle();
@@ -354,7 +356,9 @@ export class Engine {
     return maxWaitingTokens ?? 2 * this.#pool.total * model.pageTokens;
   }
 
-  /** Until something comes; what waits behind a backlog has deadlines, so that is looked at again. */
+  /**
+   * Until something comes; what waits behind a backlog has deadlines, so that is looked at again.
+   */
   async #sleep(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {

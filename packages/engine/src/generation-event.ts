@@ -19,7 +19,10 @@ export interface TokenEvent {
   readonly cachedTokens?: number;
 }
 
-/** Log-probabilities of the prompt; comes once, before the first token. The first prompt token has none. */
+/**
+ * Log-probabilities of the prompt; comes once, before the first token. The first prompt token has
+ * none.
+ */
 export interface PromptEvent {
   readonly type: 'prompt';
   readonly tokens: readonly { readonly logprob: number; readonly top: readonly TokenLogprob[] }[];

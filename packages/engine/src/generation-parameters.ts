@@ -17,9 +17,15 @@ export interface GenerationParameters {
   readonly frequencyPenalty?: number;
   /** Taken off a token's logit if it was generated, −2 to 2; default 0. */
   readonly presencePenalty?: number;
-  /** Divides positive and multiplies negative logits of tokens of prompt and answer, in (0, 2]; default 1. */
+  /**
+   * Divides positive and multiplies negative logits of tokens of prompt and answer, in (0, 2];
+   * default 1.
+   */
   readonly repetitionPenalty?: number;
-  /** Added to the logits of token ids, after penalties, −100 to 100; −Infinity = never drawn. Default none. */
+  /**
+   * Added to the logits of token ids, after penalties, −100 to 100; −Infinity = never drawn.
+   * Default none.
+   */
   readonly logitBias?: ReadonlyMap<number, number>;
   /** Seed of the request's own random numbers; default: drawn at random. */
   readonly seed?: bigint | number;
@@ -31,13 +37,19 @@ export interface GenerationParameters {
   readonly minTokens?: number;
   /** Go on after stop tokens; default false. */
   readonly ignoreEos?: boolean;
-  /** Best alternatives to report for each token, up to 256 and the vocabulary; undefined = no logprobs (default). */
+  /**
+   * Best alternatives to report for each token, up to 256 and the vocabulary; undefined = no
+   * logprobs (default).
+   */
   readonly logprobs?: number;
   /** The same for the prompt's tokens; undefined = none (default). */
   readonly promptLogprobs?: number;
   /** Requests with different salts share no pages of the prefix cache; default: one for all. */
   readonly cacheSalt?: string;
-  /** Lower comes sooner; other than 0 needs the engine option `schedulingPolicy: 'priority'`. Default 0. */
+  /**
+   * Lower comes sooner; other than 0 needs the engine option `schedulingPolicy: 'priority'`.
+   * Default 0.
+   */
   readonly priority?: number;
   /** Who pays: tenants take turns. Default: one for all. */
   readonly tenant?: string;

@@ -55,16 +55,19 @@ export interface GraphRunnerReport {
   readonly eagerSteps: number;
   /** Steps whose tokens were where the step before had written them, so that none was sent. */
   readonly fedSteps: number;
-  /** Steps that drew again behind the graph, since a row has penalties, biases or a least length. */
+  /**
+   * Steps that drew again behind the graph, since a row has penalties, biases or a least length.
+   */
   readonly changedSteps: number;
   readonly workspaceBytes: number;
 }
 
 /**
- * Decode steps: one token for every row. Forward pass and sampling are one graph launch, and a sampled id
- * is written where the next step reads it. Graphs are captured at start, the largest first, and share one
- * workspace, since only one runs at a time. Without look-ahead the copies of inputs and outputs are part of
- * the graph; with it they lie around it, as their pinned memory takes turns.
+ * Decode steps: one token for every row. Forward pass and sampling are one graph launch, and a
+ * sampled id is written where the next step reads it. Graphs are captured at start, the largest
+ * first, and share one workspace, since only one runs at a time. Without look-ahead the copies of
+ * inputs and outputs are part of the graph; with it they lie around it, as their pinned memory
+ * takes turns.
  */
 export class GraphRunner {
   readonly #options: GraphRunnerOptions;
@@ -127,11 +130,12 @@ export class GraphRunner {
   }
 
   /**
-   * Enqueues a step that computes one token of each sequence, the last one that it counts as computed, row
-   * by row. Throws what cannot be enqueued.
+   * Enqueues a step that computes one token of each sequence, the last one that it counts as
+   * computed, row by row. Throws what cannot be enqueued.
    *
    * @param copies pages to copy before, in order
-   * @returns the tokens that were drawn, when they are there; take them before the step after the next
+   * @returns the tokens that were drawn, when they are there; take them before the step after the
+   * next
    */
   launch(
     sequences: readonly Sequence[],
@@ -224,7 +228,9 @@ export class GraphRunner {
     return logits;
   }
 
-  /** Changes of logits are rare, so a step that has some draws once more instead of in every graph. */
+  /**
+   * Changes of logits are rare, so a step that has some draws once more instead of in every graph.
+   */
   #drawAgain(logits: Tensor, rows: number): void {
     this.#tail.reset();
     this.#sampler.drawChanged(logits, this.#places(rows, this.#tail));

@@ -11,7 +11,9 @@ export interface ModelBatch {
   readonly positions: Tensor;
   /** i32 [tokens], row of `pageTable` */
   readonly sequenceIds: Tensor;
-  /** i32 [tokens], page · pageTokens + offset where this token's keys and values go; −1 = nowhere */
+  /**
+   * i32 [tokens], page · pageTokens + offset where this token's keys and values go; −1 = nowhere
+   */
   readonly slots: Tensor;
   /** i32 [sequences, maxPages], page of each block of a sequence; −1 = none */
   readonly pageTable: Tensor;
@@ -50,7 +52,9 @@ export interface ModelFacts {
   describe(): Record<string, unknown>;
 }
 
-/** What the engine needs of a model that runs on a device; it knows models by this interface only. */
+/**
+ * What the engine needs of a model that runs on a device; it knows models by this interface only.
+ */
 export interface CausalModel extends ModelFacts {
   readonly runtime: Runtime;
   readonly device: Device;

@@ -66,7 +66,10 @@ export class PrefillRunner implements DeviceDraws {
     await stream.synchronize();
   }
 
-  /** Enqueues the pieces. Throws what cannot be enqueued. @returns what they come to, when it is there */
+  /**
+   * Enqueues the pieces. Throws what cannot be enqueued. @returns what they come to, when it is
+   * there
+   */
   launch(pieces: readonly PrefillPiece[]): Promise<PrefillResult> {
     this.#drawn = undefined;
     const { model, cache, stream } = this.#options;

@@ -143,7 +143,10 @@ export class Sampler {
     return sample(this.#input(logits, options), options);
   }
 
-  /** The same from changed logits, in rows that change them. The logits are as before when it is done. */
+  /**
+   * The same from changed logits, in rows that change them. The logits are as before when it is
+   * done.
+   */
   drawChanged(logits: Tensor, options: SamplerOptions): Sampled {
     const input = this.#input(logits, options);
     const { positions } = input;

@@ -47,8 +47,8 @@ export class Sequence {
   /** Prompt tokens whose pages others had computed. */
   cachedTokens = 0;
   /**
-   * Its prompt's length while the prompt's last page is another's, and what it computes of the prompt is
-   * there already; 0 = it writes what it computes.
+   * Its prompt's length while the prompt's last page is another's, and what it computes of the
+   * prompt is there already; 0 = it writes what it computes.
    */
   sharedTokens = 0;
   /** Counts the times that pages were replaced: the same number of pages may then be other ones. */
@@ -112,7 +112,9 @@ export class Sequence {
     return Math.max(this.generated.length, this.computedTokens + 1 - this.prompt.length);
   }
 
-  /** Prompt tokens whose log-probabilities were reported; a prefill after a preemption repeats none. */
+  /**
+   * Prompt tokens whose log-probabilities were reported; a prefill after a preemption repeats none.
+   */
   get reportedPrompt(): number {
     return this.#promptLogprobs.length;
   }

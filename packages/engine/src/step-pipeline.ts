@@ -68,8 +68,8 @@ interface Flight {
 }
 
 /**
- * Launches steps and delivers their tokens, one step behind where that is possible: while the device
- * computes a step, the host delivers the one before, decides the next one and launches it.
+ * Launches steps and delivers their tokens, one step behind where that is possible: while the
+ * device computes a step, the host delivers the one before, decides the next one and launches it.
  */
 export class StepPipeline {
   readonly #options: StepPipelineOptions;
@@ -111,7 +111,8 @@ export class StepPipeline {
   }
 
   /**
-   * Launches a step and delivers the one before; that one, too, if nothing may be launched while it runs.
+   * Launches a step and delivers the one before; that one, too, if nothing may be launched while it
+   * runs.
    *
    * @throws StepError if the device is lost
    */

@@ -7,9 +7,9 @@ export type TokenBytes = (id: number) => Uint8Array;
 export type Stop = { readonly reason: 'stop' | 'length'; readonly stop?: number | string };
 
 /**
- * Decides after each token whether a sequence is over. Stop strings are searched in the bytes of the
- * generated tokens, so one that spans several tokens, or part of one, is found at the token that
- * completes it.
+ * Decides after each token whether a sequence is over. Stop strings are searched in the bytes of
+ * the generated tokens, so one that spans several tokens, or part of one, is found at the token
+ * that completes it.
  */
 export class StopCondition {
   readonly #parameters: SettledParameters;

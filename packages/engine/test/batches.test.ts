@@ -78,7 +78,8 @@ onEachBackend((backend) => {
       for (const { position, slot, page } of tokens) {
         expect(slot).toBe(page * 4 + (position % 4));
       }
-      // Two sequences of one pass never share a slot; a page that came back may be handed out again.
+      // Two sequences of one pass never share a slot; a page that came back may be handed out
+      // again.
       for (const pass of passes)
         expect(new Set(pass.map(({ slot }) => slot)).size).toBe(pass.length);
     });

@@ -49,7 +49,8 @@ onEachBackend((backend) => {
 
     it('is one graph launch: tokens stay on the device, inputs and outputs are part of the graph', async () => {
       const [first = 0, ...others] = await operationsPerToken(counting, { maxTokens: 20 }, false);
-      // The first one sends what is new: page table, sampling parameters and the token of the prefill.
+      // The first one sends what is new: page table, sampling parameters and the token of the
+      // prefill.
       expect(first).toBeGreaterThan(1);
       expect(new Set(others)).toEqual(new Set([1]));
     });

@@ -98,7 +98,8 @@ onEachBackend((backend) => {
       const events = await collect(
         engine.generate([3], { ...penalised, grammar: matcher(...lists) }),
       );
-      // 5 by force, 6 as the model has it; 5 and 6 are equally unlikely behind 6, so 5; 7 is new, 5 is not
+      // 5 by force, 6 as the model has it; 5 and 6 are equally unlikely behind 6, so 5; 7 is new, 5
+      // is not
       expect(ids(events).slice(0, 4)).toEqual([5, 6, 5, 7]);
       const banned = { temperature: 0, minTokens: 9, stopTokenIds: [8] };
       const grammar = matcher([5], [8]);

@@ -39,8 +39,8 @@ export interface ParsedOutput {
 
 /**
  * The output of MiniMax-M3 as thoughts, content and tool calls, while it arrives. Feed it the
- * detokenized text with the markers kept (`ChatTokenizer.markerIds`). The whole message is the deltas joined,
- * so that streamed and whole responses agree by construction.
+ * detokenized text with the markers kept (`ChatTokenizer.markerIds`). The whole message is the
+ * deltas joined, so that streamed and whole responses agree by construction.
  */
 export class M3OutputParser {
   readonly #faults = noFaults();

@@ -1,10 +1,11 @@
-// `pnpm bench moe-block`: the whole MoE block of MiniMax-M3 as a graph — hidden states behind the norm in;
-// router, top-k, permute, routed experts, shared expert, sum — with overlap off, on, and the shared expert
-// fused, beside PyTorch's graphs of the same block in bf16 (bench/peers/pytorch_moe_block.py; a GPU whose host
-// has a python3 with torch). Shapes: experts whole (`tp1`), and what one of four ranks holds (`tp4`). Replays
-// rotate over layers and inputs, so that weights come from memory. The floor is the time of the touched
-// MXFP8 weights, with scales and the shared expert, at the copy bandwidth of this run. A CPU runs small
-// sizes without a peer, as a test of this file. Flags: bench/moe-block/options.ts (`--tokens=1,4` through pnpm).
+// `pnpm bench moe-block`: the whole MoE block of MiniMax-M3 as a graph — hidden states behind the
+// norm in; router, top-k, permute, routed experts, shared expert, sum — with overlap off, on, and
+// the shared expert fused, beside PyTorch's graphs of the same block in bf16
+// (bench/peers/pytorch_moe_block.py; a GPU whose host has a python3 with torch). Shapes: experts
+// whole (`tp1`), and what one of four ranks holds (`tp4`). Replays rotate over layers and inputs,
+// so that weights come from memory. The floor is the time of the touched MXFP8 weights, with scales
+// and the shared expert, at the copy bandwidth of this run. A CPU runs small sizes without a peer,
+// as a test of this file. Flags: bench/moe-block/options.ts (`--tokens=1,4` through pnpm).
 import { fileURLToPath } from 'node:url';
 import {
   type BenchRow,

@@ -1,5 +1,5 @@
-// Draws docs/overlap-graph.svg and docs/overlap-timeline.svg: one decode step of a model with one dense
-// and one MoE layer, captured with overlap and replayed on the CPU backend.
+// Draws docs/overlap-graph.svg and docs/overlap-timeline.svg: one decode step of a model with one
+// dense and one MoE layer, captured with overlap and replayed on the CPU backend.
 //   tsx --conditions=@altstream/source bench/overlap-pictures.ts
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,10 +1,10 @@
-// `pnpm bench:overlap`: what running shared and routed experts side by side saves. Decode and prefill of a
-// model that is as large as the real one (or one rank of it), with random weights and a cache that is
-// filled with random keys: overlap off, on, shared expert fused, automatic choice, and without a shared expert,
-// in turns in one run.
-// Without flags a GPU runs rank 0 of 4 of the 60-layer MiniMax-M3; a CPU runs a small model, as a test
-// of this file. Flags: bench/overlap/options.ts; with `--save` or `--out FOLDER` also a plot and the traces of
-// one layer.
+// `pnpm bench:overlap`: what running shared and routed experts side by side saves. Decode and
+// prefill of a model that is as large as the real one (or one rank of it), with random weights and
+// a cache that is filled with random keys: overlap off, on, shared expert fused, automatic choice,
+// and without a shared expert, in turns in one run. Without flags a GPU runs rank 0 of 4 of the
+// 60-layer MiniMax-M3; a CPU runs a small model, as a test of this file. Flags:
+// bench/overlap/options.ts; with `--save` or `--out FOLDER` also a plot and the traces of one
+// layer.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,9 +1,11 @@
 // What a replayed step spends on each kernel: `pnpm exec tsx --conditions=@altstream/source
-// packages/minimax-m3-model/bench/step-breakdown.bench.ts`. Flags and sizes are those of `pnpm bench:overlap`
-// (bench/overlap/options.ts), with six layers by default: three dense, three sparse with experts.
+// packages/minimax-m3-model/bench/step-breakdown.bench.ts`. Flags and sizes are those of `pnpm
+// bench:overlap` (bench/overlap/options.ts), with six layers by default: three dense, three sparse
+// with experts.
 //
-// A trace puts an event around every node of the graph, which costs a few microseconds each and keeps
-// programmatic launches from starting early; the untraced time of the step is the row `whole step`.
+// A trace puts an event around every node of the graph, which costs a few microseconds each and
+// keeps programmatic launches from starting early; the untraced time of the step is the row `whole
+// step`.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

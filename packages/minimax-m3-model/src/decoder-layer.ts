@@ -19,7 +19,9 @@ export interface DecoderLayerParts {
   readonly mlp: LayerMlp;
 }
 
-/** Pre-norm attention, then pre-norm MLP or MoE, each added to the residual stream by the next norm. */
+/**
+ * Pre-norm attention, then pre-norm MLP or MoE, each added to the residual stream by the next norm.
+ */
 export class DecoderLayer {
   readonly #parts: DecoderLayerParts;
 

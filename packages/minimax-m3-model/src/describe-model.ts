@@ -73,7 +73,10 @@ function describeRouting({ moeBlocks }: ModelFacts): unknown {
   return { path, kernels: steps.map(({ kernel }) => kernel), refused };
 }
 
-/** The limit of programmatic launches, and what the last pass decided for each kernel of an expert layer. */
+/**
+ * The limit of programmatic launches, and what the last pass decided for each kernel of an expert
+ * layer.
+ */
 function describePdl({ moeBlocks, pdl, device }: ModelFacts): unknown {
   const [block] = moeBlocks.values();
   const routed = block?.describeRouted();

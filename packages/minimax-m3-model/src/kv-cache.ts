@@ -12,7 +12,9 @@ export interface LayerCache {
   /** [pages, pageTokens, kvHeads, headDim] */
   readonly k: Tensor;
   readonly v: Tensor;
-  /** [pages, pageTokens, indexDim], on sparse layers of a rank with heads: one key a token for all. */
+  /**
+   * [pages, pageTokens, indexDim], on sparse layers of a rank with heads: one key a token for all.
+   */
   readonly indexKeys: Tensor | undefined;
 }
 

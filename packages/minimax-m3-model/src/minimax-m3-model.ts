@@ -149,8 +149,8 @@ export class MiniMaxM3Model {
   }
 
   /**
-   * The same weights with other decisions; for comparing them, and fit for the same caches. It lives as
-   * long as the model that was loaded, whose `dispose` ends all of them.
+   * The same weights with other decisions; for comparing them, and fit for the same caches. It
+   * lives as long as the model that was loaded, whose `dispose` ends all of them.
    *
    * @throws ModelStateError as `load`
    */

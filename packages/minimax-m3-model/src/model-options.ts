@@ -19,8 +19,8 @@ export interface ModelDecisions {
   /** Batch sizes to measure for `sharedExpert: 'auto'`, e.g. those of the decode graphs. */
   readonly measuredBatchSizes?: readonly number[];
   /**
-   * Programmatic launches of the routed experts: mode, limits by weight format and architecture. The
-   * environment of `@altstream/moe-kernels` is read when the model is made.
+   * Programmatic launches of the routed experts: mode, limits by weight format and architecture.
+   * The environment of `@altstream/moe-kernels` is read when the model is made.
    */
   readonly pdl?: PdlConfig;
 }
@@ -44,8 +44,8 @@ export interface ModelOptions extends ModelDecisions {
   readonly tensorParallel?: TensorParallel;
   /**
    * Sums over the ranks. Left out with several ranks, this rank runs by itself on its part of every
-   * sum: right for measuring, wrong as an answer; `describe()` says so. Its embedding is whole then,
-   * since nobody would bring the rows of the other ranks.
+   * sum: right for measuring, wrong as an answer; `describe()` says so. Its embedding is whole
+   * then, since nobody would bring the rows of the other ranks.
    */
   readonly communicator?: Communicator;
   readonly onProgress?: LoadProgress;

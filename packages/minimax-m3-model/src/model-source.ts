@@ -1,4 +1,6 @@
-/** Finds config and weights of what was asked for: a checkpoint folder, or a model made of nothing. */
+/**
+ * Finds config and weights of what was asked for: a checkpoint folder, or a model made of nothing.
+ */
 
 import { builtInConfig, builtInModels } from './config/built-in-configs.js';
 import type { ModelConfig } from './config/model-config.js';
@@ -9,7 +11,10 @@ import { Checkpoint } from './loader/checkpoint.js';
 import { DummySource } from './loader/dummy/dummy-source.js';
 import type { TensorSource } from './loader/tensor-source.js';
 
-/** `safetensors`: the files of a folder. `dummy`: random weights, made on the device; answers mean nothing. */
+/**
+ * `safetensors`: the files of a folder. `dummy`: random weights, made on the device; answers mean
+ * nothing.
+ */
 export type LoadFormat = 'safetensors' | 'dummy';
 
 /** What names a model. */

@@ -5,7 +5,9 @@ import type { PdlChooser } from '@altstream/moe-kernels';
 import type { KvCache } from './kv-cache.js';
 import type { ModelTaps } from './model-taps.js';
 
-/** Tokens of a pass; every tensor is on the device, so a captured pass replays with new contents. */
+/**
+ * Tokens of a pass; every tensor is on the device, so a captured pass replays with new contents.
+ */
 export interface ModelBatch {
   /** i32 [tokens] */
   readonly tokenIds: Tensor;
@@ -13,7 +15,9 @@ export interface ModelBatch {
   readonly positions: Tensor;
   /** i32 [tokens], row of `pageTable` */
   readonly sequenceIds: Tensor;
-  /** i32 [tokens], page · pageTokens + offset where this token's keys and values go; -1 = nowhere */
+  /**
+   * i32 [tokens], page · pageTokens + offset where this token's keys and values go; -1 = nowhere
+   */
   readonly slots: Tensor;
   /** i32 [sequences, maxPages], page of each block of a sequence; -1 = none */
   readonly pageTable: Tensor;

@@ -7,7 +7,10 @@ import type { Stream, Tensor } from '@altstream/cuda-runtime';
  * is reused later in the pass: copy it on the given stream to keep it.
  */
 export interface ModelTaps {
-  /** The residual stream [tokens, hidden] that attention or the MLP of a layer reads through its norm. */
+  /**
+   * The residual stream [tokens, hidden] that attention or the MLP of a layer reads through its
+   * norm.
+   */
   residual?(layer: number, before: 'attention' | 'mlp', residual: Tensor, stream: Stream): void;
   /** Chosen blocks [groups, tokens, topkBlocks] i32 of a sparse layer. */
   blocks?(layer: number, blocks: Tensor, stream: Stream): void;

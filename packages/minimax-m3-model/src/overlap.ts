@@ -10,8 +10,9 @@ import type { ModelStep } from './model-step.js';
 export type OverlapMode = 'capture' | 'always' | 'off';
 
 /**
- * The stream of the routed experts, which take longer than the shared one: it goes first where both want
- * the same processors, also in captured graphs. A stream that is there already keeps its priority.
+ * The stream of the routed experts, which take longer than the shared one: it goes first where both
+ * want the same processors, also in captured graphs. A stream that is there already keeps its
+ * priority.
  */
 export function alternateStream({ streams }: Runtime, device: Device): Stream {
   if (streams.has('alt', device)) return streams.get('alt', { device });
@@ -76,9 +77,9 @@ export class Overlap {
   }
 
   /**
-   * A captured stream keeps depending on its own last node, which the join of the layer before put in front
-   * of the current stream already: one edge more at every fork, and half a microsecond. What anybody else
-   * enqueued on it since then stays.
+   * A captured stream keeps depending on its own last node, which the join of the layer before put
+   * in front of the current stream already: one edge more at every fork, and half a microsecond.
+   * What anybody else enqueued on it since then stays.
    */
   #forget(current: Stream, alternate: Stream): void {
     const [from, place] = [placeOf(current), placeOf(alternate)];

@@ -13,7 +13,9 @@ import { logprobs, worst } from './makers/golden.js';
 import { makeModels } from './makers/models.js';
 import { Session } from './makers/session.js';
 
-/** fp32 on both sides, over some thousand tokens and trained weights: the bound, absolute. */
+/**
+ * fp32 on both sides, over some thousand tokens and trained weights: the issue's bound, absolute.
+ */
 const tolerance = 1e-3;
 
 /** What MXFP8 may cost, as a share of the perplexity. */

@@ -101,7 +101,8 @@ onEachBackend((backend) => {
   });
 });
 
-// In which order streams run, and whether anything orders them, is to be chosen and seen on the CPU only.
+// In which order streams run, and whether anything orders them, is to be chosen and seen on the CPU
+// only.
 describe('overlap in any order', () => {
   const folder = makeFolders();
   const load = makeModels('cpu');

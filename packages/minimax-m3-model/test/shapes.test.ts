@@ -10,9 +10,10 @@ import { referenceModel } from './reference/model.js';
 import { roundedWeights } from './reference/rounded-weights.js';
 import { referenceWeights } from './reference/weights.js';
 
-// A pass in fp32 rounds every weight's product, sum and function once or more; one rounding of each weight alone changes
-// the logits of the float64 reference by what is measured here for each model, most for the ill-conditioned ones
-// (seed 13). Backends err by 0.8 to 6 times that, by the order of their sums.
+// A pass in fp32 rounds every weight's product, sum and function once or more; one rounding of each
+// weight alone changes the logits of the float64 reference by what is measured here for each model,
+// most for the ill-conditioned ones (seed 13). Backends err by 0.8 to 6 times that, by the order of
+// their sums.
 const roundings = 8;
 // Of the largest logit: a seed whose experts or blocks change with a rounding would show nothing.
 const mostChange = 2e-6;

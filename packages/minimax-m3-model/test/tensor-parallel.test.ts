@@ -108,7 +108,10 @@ onEachBackend((backend) => {
     whole.runtime.checkRaces();
   }
 
-  /** The embedding, the experts and the blocks that each rank chose are exactly those of the whole model. */
+  /**
+   * The embedding, the experts and the blocks that each rank chose are exactly those of the whole
+   * model.
+   */
   async function expectDecisions(
     ranks: readonly Rank[],
     recorders: readonly Recorder[],

@@ -47,8 +47,8 @@ function shared(stream: Stream): Shared {
 }
 
 /**
- * Codes of quantised normal numbers: the largest of 32 becomes 224 … 448, so sigma is about 150. The
- * test data has every code equally often, subnormals too, which decoders need not be fast for.
+ * Codes of quantised normal numbers: the largest of 32 becomes 224 … 448, so sigma is about 150.
+ * The test data has every code equally often, subnormals too, which decoders need not be fast for.
  */
 function fillLikeTrained(codes: Uint8Array): void {
   const some = f32ToE4m3(seededRandom(3).floats(65_521, 150));

@@ -19,9 +19,9 @@ export interface ExpertsDownInput {
 /** Where and how the operation runs. */
 export interface ExpertsDownOptions extends ExpertsOptions {
   /**
-   * Whether the permutation is complete before the kernels in front of this one begin, as it is behind
-   * `expertsGateUp` with the same one: a programmatic launch then reads it, and asks for weights, before it
-   * waits. Default false.
+   * Whether the permutation is complete before the kernels in front of this one begin, as it is
+   * behind `expertsGateUp` with the same one: a programmatic launch then reads it, and asks for
+   * weights, before it waits. Default false.
    */
   readonly isSettled?: boolean;
 }

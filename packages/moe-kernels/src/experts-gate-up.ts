@@ -30,7 +30,9 @@ export interface ExpertsOptions {
   readonly allocator?: TensorAllocator;
   /** Programmatic launch; default never. */
   readonly pdl?: PdlChooser;
-  /** Of a GPU, for measurements: weights streamed or tiled, with the same bits. Default by shape. */
+  /**
+   * Of a GPU, for measurements: weights streamed or tiled, with the same bits. Default by shape.
+   */
   readonly path?: 'stream' | 'tiled';
 }
 

@@ -17,10 +17,10 @@ export interface ExpertsShape {
 }
 
 /**
- * How a projection runs. On a GPU: `stream` reads weights once for 16 rows of an expert (decode; where row
- * tiles are few, the warps of a block share them), `tiled` multiplies tiles of 128 rows (prefill), all on
- * bf16 tensor cores and with the same bits; `simt` takes every other pair of types. The CPU has one way,
- * `cpu`.
+ * How a projection runs. On a GPU: `stream` reads weights once for 16 rows of an expert (decode;
+ * where row tiles are few, the warps of a block share them), `tiled` multiplies tiles of 128 rows
+ * (prefill), all on bf16 tensor cores and with the same bits; `simt` takes every other pair of
+ * types. The CPU has one way, `cpu`.
  */
 export type ExpertsPath = 'cpu' | 'simt' | 'stream' | 'tiled';
 
@@ -49,8 +49,8 @@ export interface ExpertsProjection {
 /** Mean rows of an expert from which tiles of 128 beat streaming the weights again for each 16. */
 const tiledFromRows = 24;
 
-// What the kernels are built with: device/expert_stream.cuh, expert_tiled.cuh, expert_simt.cuh. Bytes
-// are dynamic shared memory without the work list.
+// What the kernels are built with: device/expert_stream.cuh, expert_tiled.cuh, expert_simt.cuh.
+// Bytes are dynamic shared memory without the work list.
 const warp = 32;
 const streamWarps = 8;
 const streamResident = 3;
@@ -62,15 +62,15 @@ const tiledBytes = { mxfp8: 100_352, bf16: 133_120 } as const;
 const tiledStaticBytes = 128;
 
 /**
- * Blocks for each place on the GPU. One would fetch without a pause; but a block that finds its place
- * taken by a kernel of another stream starts late, and with two its share is half as large.
+ * Blocks for each place on the GPU. One would fetch without a pause; but a block that finds its
+ * place taken by a kernel of another stream starts late, and with two its share is half as large.
  */
 const turns = 2;
 const sliceColumns = { mxfp8: 256, bf16: 128 } as const;
 
 /**
- * Warps of a multiprocessor that keep the memory busy, each with a row tile of its own: with 6 KiB on the
- * way for each, twice of what its latency asks for.
+ * Warps of a multiprocessor that keep the memory busy, each with a row tile of its own: with 6 KiB
+ * on the way for each, twice of what its latency asks for.
  */
 const busyWarps = 16;
 /** Slices for each warp from which sharing pays: the joined sums are a part of the work. */
@@ -177,8 +177,8 @@ const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
 };
 
 /**
- * Units of work that any routing can make, at most `turns` blocks for each place: blocks stride over the
- * units that there are, so that idle ones of a captured grid cost little.
+ * Units of work that any routing can make, at most `turns` blocks for each place: blocks stride
+ * over the units that there are, so that idle ones of a captured grid cost little.
  */
 function blocksOf(
   { outputs, rowTileOutputs }: ExpertsProjection,
@@ -192,8 +192,8 @@ function blocksOf(
 }
 
 /**
- * Whether the warps of a block share row tiles: there are too few for a warp each, and columns enough for
- * all warps, but not more than a block keeps sums of.
+ * Whether the warps of a block share row tiles: there are too few for a warp each, and columns
+ * enough for all warps, but not more than a block keeps sums of.
  */
 function warpsShare(
   projection: ExpertsProjection,
@@ -207,9 +207,9 @@ function warpsShare(
 }
 
 /**
- * Blocks of a streaming launch. Each takes an even share of the units that there are. Warps alone take a
- * second turn where one unit is left for each in both; below, more blocks would be shorter of work than
- * of places.
+ * Blocks of a streaming launch. Each takes an even share of the units that there are. Warps alone
+ * take a second turn where one unit is left for each in both; below, more blocks would be shorter
+ * of work than of places.
  */
 function streamBlocks(units: number, isShared: boolean, { processors }: DeviceLimits): number {
   const places = processors * streamResident;

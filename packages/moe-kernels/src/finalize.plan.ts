@@ -14,9 +14,9 @@ const threads = { few: 64, many: 256 } as const;
 const elements = { f32: 4, bf16: 8 } as const; // of a thread
 
 /**
- * Strips of a token's columns by tokens, resident at once: with one block a token, blocks that wait for the
- * experts would fill every slot of a GPU (docs/finalize.md). Few tokens take small blocks, which spread
- * over more processors.
+ * Strips of a token's columns by tokens, resident at once: with one block a token, blocks that wait
+ * for the experts would fill every slot of a GPU (docs/finalize.md). Few tokens take small blocks,
+ * which spread over more processors.
  */
 export function planFinalize(
   { tokens, hidden, dtype }: FinalizeShape,

@@ -14,7 +14,9 @@ export interface FinalizeInput {
   readonly slots: Tensor;
   /** [tokens, k] f32, from `topk`. */
   readonly weights: Tensor;
-  /** [tokens, hidden], dtype of `expertOut`: the shared expert's output, added to the rounded sum. */
+  /**
+   * [tokens, hidden], dtype of `expertOut`: the shared expert's output, added to the rounded sum.
+   */
   readonly addend?: Tensor | undefined;
 }
 
@@ -25,8 +27,9 @@ export interface FinalizeOptions extends ExpertsOptions {
   /** Multiplied into the sum; the routed scaling factor with scaleOwner 'output'. Default 1. */
   readonly scale?: number;
   /**
-   * Whether slots and weights were complete before the kernel in front of this one began to wait, as they
-   * are when two kernels lie between: then a programmatic launch reads them before it waits. Default false.
+   * Whether slots and weights were complete before the kernel in front of this one began to wait,
+   * as they are when two kernels lie between: then a programmatic launch reads them before it
+   * waits. Default false.
    */
   readonly isSettled?: boolean;
 }
@@ -35,7 +38,8 @@ const operation = 'finalize';
 
 /**
  * out[t] = round(scale · Σ_j weights[t, j] · expertOut[slots[t, j]]), fp32, in ascending j, one
- * rounding; then plus the addend, if any, rounded again: the bits of an addition of its own. Slots outside of expertOut (−1) are skipped; a token without a local expert gives zeros.
+ * rounding; then plus the addend, if any, rounded again: the bits of an addition of its own. Slots
+ * outside of expertOut (−1) are skipped; a token without a local expert gives zeros.
  *
  * @returns [tokens, hidden] in the dtype of `expertOut`
  * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, NotLoadedError

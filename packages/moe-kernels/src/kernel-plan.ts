@@ -29,8 +29,8 @@ const grouped = ['mxfp8_bf16', 'mxfp8_f32', 'bf16_bf16', 'bf16_f32', 'f32_bf16',
   .flatMap((types) => [`experts_gate_up_${types}`, `experts_down_${types}`]);
 
 /**
- * Kernels whose manifest says `pdl=waits`: all of this package. A programmatic launch of another would be
- * a race.
+ * Kernels whose manifest says `pdl=waits`: all of this package. A programmatic launch of another
+ * would be a race.
  */
 export const waitingKernels: ReadonlySet<string> = new Set([
   'topk_f32',

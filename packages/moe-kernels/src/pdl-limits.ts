@@ -7,7 +7,10 @@ export const pdlDtypes = ['fp4', 'mxfp4', 'mxfp8', 'fp8Block', 'bf16'] as const;
 /** A weight format, as PDL limits name it. */
 export type PdlDtype = (typeof pdlDtypes)[number];
 
-/** Largest token count with PDL, inclusive: 0 = never, -1 or Infinity = always. One for all, or one a format. */
+/**
+ * Largest token count with PDL, inclusive: 0 = never, -1 or Infinity = always. One for all, or one
+ * a format.
+ */
 export type PdlLimit = number | Partial<Record<PdlDtype, number>>;
 
 /** The limit of one format in a setting, or undefined when the setting does not speak of it. */

@@ -6,13 +6,16 @@ import { builtInLimit, checkLimit, limitOf, type PdlDtype, type PdlLimit } from 
 /** Programmatic dependent launch: when a kernel may start before its predecessor has ended. */
 export interface PdlConfig {
   /**
-   * `on` is an error where PDL cannot work, `auto` (default) then goes without and says so, as on the
-   * CPU, where it works and gains nothing.
+   * `on` is an error where PDL cannot work, `auto` (default) then goes without and says so, as on
+   * the CPU, where it works and gains nothing.
    */
   readonly mode?: 'auto' | 'on' | 'off';
   /** Largest token count of a call with PDL, inclusive; 0 = never, -1 or Infinity = always. */
   readonly maxTokens?: PdlLimit;
-  /** Limits by architecture (`{ '10.3': 4096 }`), below `maxTokens` and the environment; false = never. */
+  /**
+   * Limits by architecture (`{ '10.3': 4096 }`), below `maxTokens` and the environment; false =
+   * never.
+   */
   readonly perArch?: Readonly<Record<string, PdlLimit | false>>;
 }
 
@@ -107,7 +110,10 @@ export class PdlPolicy {
     return { limit: builtInLimit(dtype, sm), source: 'built-in' };
   }
 
-  /** Why PDL is off for this launch, or undefined. An explicit `on` turns a hardware reason into an error. */
+  /**
+   * Why PDL is off for this launch, or undefined. An explicit `on` turns a hardware reason into an
+   * error.
+   */
   #obstacle(launch: PdlLaunch, call: PdlConfig, limit: number): string | undefined {
     const mode = call.mode ?? this.#config.mode ?? 'auto';
     if (this.#environment.disabled) return 'MOE_KERNELS_DISABLE_PDL=1';

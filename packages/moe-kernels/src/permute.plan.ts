@@ -20,9 +20,9 @@ const pairsOfAWarp = 128; // whose ids are on their way at once
 const staticBytes = 512; // more than the kernel has
 
 /**
- * One block: a sort of tokens × k small integers. On a GPU a thread counts what comes before its own pair,
- * as long as they are few; many are sorted by counts of each warp, one for each local expert, in shared
- * memory.
+ * One block: a sort of tokens × k small integers. On a GPU a thread counts what comes before its
+ * own pair, as long as they are few; many are sorted by counts of each warp, one for each local
+ * expert, in shared memory.
  */
 export function planPermute(
   shape: PermuteShape,

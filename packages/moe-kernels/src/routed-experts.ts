@@ -32,7 +32,9 @@ export interface RoutedExpertsWeights {
 export interface RoutedExpertsConfig extends ExpertRange {
   /** Default: alpha 1.702, beta 1, limit 7. */
   readonly swiglu?: SwigluConfig;
-  /** Multiplied into the routed sum: the routed scaling factor with scaleOwner 'output'. Default 1. */
+  /**
+   * Multiplied into the routed sum: the routed scaling factor with scaleOwner 'output'. Default 1.
+   */
   readonly outputScale?: number;
   /** Programmatic launches; the environment is read here, once. */
   readonly pdl?: PdlConfig;
@@ -44,7 +46,9 @@ export interface RoutedExpertsInput {
   readonly hidden: Tensor;
   /** From `topk`, or ids [tokens, k] i32 and weights [tokens, k] f32 of any origin. */
   readonly topk: Pick<TopkResult, 'ids' | 'weights' | 'scaledBy'>;
-  /** Maps of the same ids for the local experts, from `topkPermute`; default: they are made here. */
+  /**
+   * Maps of the same ids for the local experts, from `topkPermute`; default: they are made here.
+   */
   readonly permutation?: Permutation;
 }
 
@@ -58,8 +62,8 @@ export interface RoutedExpertsOptions {
   /** Wins over the instance's. */
   readonly pdl?: PdlConfig;
   /**
-   * Whether the first kernel may be launched programmatically, too: the kernel before it in the stream
-   * triggers only after it has waited itself, as all of these packages do. Default false.
+   * Whether the first kernel may be launched programmatically, too: the kernel before it in the
+   * stream triggers only after it has waited itself, as all of these packages do. Default false.
    */
   readonly pdlWithPredecessor?: boolean;
 }
@@ -83,8 +87,8 @@ export interface RoutedExpertsReport {
 }
 
 /**
- * The rows of the experts of one call, before they are summed. A programmatic sum reads slots and weights
- * before it waits for the kernel in front of it: they stay as they are until then.
+ * The rows of the experts of one call, before they are summed. A programmatic sum reads slots and
+ * weights before it waits for the kernel in front of it: they stay as they are until then.
  */
 export interface RoutedRows {
   /** [tokens · k, hidden] in permuted order. */
@@ -170,15 +174,16 @@ export class RoutedExperts implements Disposable {
    * The weighted sum of each token's local experts; zeros where a token has none.
    *
    * @returns [tokens, hidden] in the dtype of `hidden`
-   * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, ConfigurationError, NotLoadedError
+   * @throws DeviceError, ShapeError, DTypeError, ArgumentRangeError, ConfigurationError,
+   * NotLoadedError
    */
   forward(input: RoutedExpertsInput, options: RoutedExpertsOptions): Tensor {
     return this.sumRows(this.forwardRows(input, options), options);
   }
 
   /**
-   * `forward` without its last kernel, so that another stream may sum the rows together with what it
-   * has made meanwhile. The rows live as long as what the allocator gave.
+   * `forward` without its last kernel, so that another stream may sum the rows together with what
+   * it has made meanwhile. The rows live as long as what the allocator gave.
    *
    * @throws as `forward`
    */

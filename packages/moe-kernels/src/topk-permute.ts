@@ -28,8 +28,8 @@ export interface RoutedTokens {
 const operation = 'topkPermute';
 
 /**
- * `topk`, then `permute` of its ids: the same bits, in one launch where tokens are few and the recipe
- * is simple, else in two. The plan in the result says which, and why.
+ * `topk`, then `permute` of its ids: the same bits, in one launch where tokens are few and the
+ * recipe is simple, else in two. The plan in the result says which, and why.
  *
  * No tokens: empty outputs, nothing is launched, everything is still checked.
  *

@@ -11,7 +11,9 @@ export interface TopkShape {
   readonly shared: number;
   /** Groups of experts, 1 = no grouping. */
   readonly groups: number;
-  /** As in the parameter struct: 0 = logit, 2 = sigmoid; others need a sum or a library function. */
+  /**
+   * As in the parameter struct: 0 = logit, 2 = sigmoid; others need a sum or a library function.
+   */
   readonly score: number;
   /** As in the parameter struct: 3 = softmax of the chosen. */
   readonly normalize: number;
@@ -43,8 +45,8 @@ export function rowObstacle(shape: TopkShape): string | undefined {
 }
 
 /**
- * One warp a token. On a GPU keys stay in registers where they fit; otherwise scores and keys are in shared
- * memory of the warp's own.
+ * One warp a token. On a GPU keys stay in registers where they fit; otherwise scores and keys are
+ * in shared memory of the warp's own.
  */
 export function planTopk(shape: TopkShape, device: DeviceLimits, pdl: PdlChooser): KernelPlan {
   const { experts, groups, tokens } = shape;

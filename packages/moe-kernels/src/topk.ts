@@ -11,13 +11,15 @@ export interface TopkInput {
   /** [tokens, experts] f32 or bf16, router output. */
   readonly logits: Tensor;
   /**
-   * [experts] f32, `e_score_correction_bias`: helps to choose, never weighs. A weight of the model: a
-   * programmatic launch reads it before it waits.
+   * [experts] f32, `e_score_correction_bias`: helps to choose, never weighs. A weight of the model:
+   * a programmatic launch reads it before it waits.
    */
   readonly routingBias?: Tensor;
   /** [tokens] i32; −1 = padding row: ids −1, weights 0. */
   readonly positions?: Tensor;
-  /** [1] i32 for `nanPolicy: 'flag'`; set to 1 when a logit of a real row was NaN, never cleared. */
+  /**
+   * [1] i32 for `nanPolicy: 'flag'`; set to 1 when a logit of a real row was NaN, never cleared.
+   */
   readonly status?: Tensor;
 }
 
@@ -36,7 +38,10 @@ export interface TopkOptions {
 
 /** Chosen experts and their weights; slots = topK + fused shared experts. */
 export interface TopkResult {
-  /** [tokens, slots] i32, best first, ties to the lower id, never twice the same; −1 in padding rows. */
+  /**
+   * [tokens, slots] i32, best first, ties to the lower id, never twice the same; −1 in padding
+   * rows.
+   */
   readonly ids: Tensor;
   /** [tokens, slots] f32. */
   readonly weights: Tensor;

@@ -10,7 +10,9 @@ export function activationTolerance(expected: readonly number[], dtype: 'bf16' |
   return { absolute: 2e-5 * rms, relative: dtype === 'bf16' ? 2 ** -8 : 2e-5 };
 }
 
-/** 1 − 2⟨x, y⟩ / (‖x‖² + ‖y‖²): 0 for equal vectors; the measure of the field for expert kernels. */
+/**
+ * 1 − 2⟨x, y⟩ / (‖x‖² + ‖y‖²): 0 for equal vectors; the measure of the field for expert kernels.
+ */
 export function calcDiff(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   let product = 0;
   let squares = 0;

@@ -38,7 +38,9 @@ const cases = methods.flatMap((method) =>
   })),
 );
 
-/** Rows of ordinary logits, few different ones, special values, and almost only -∞ or NaN, in turn. */
+/**
+ * Rows of ordinary logits, few different ones, special values, and almost only -∞ or NaN, in turn.
+ */
 function makeLogits(experts: number): Float32Array {
   const random = seededRandom(experts);
   const anySpecial = () => special[random.integer(0, special.length)] ?? 0;

@@ -9,8 +9,8 @@ const rounds = 15;
 
 /**
  * TB/s read plus written by copies within the device's memory, the median of some: the ceiling of
- * every kernel that is bound by memory. Two buffers of 1 GiB, which no cache holds, unless the device
- * is small or `wanted` says otherwise.
+ * every kernel that is bound by memory. Two buffers of 1 GiB, which no cache holds, unless the
+ * device is small or `wanted` says otherwise.
  */
 export async function deviceCopyTBps(stream: Stream, wanted = wantedBytes): Promise<number> {
   const { device } = stream;

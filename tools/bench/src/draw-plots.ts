@@ -1,5 +1,5 @@
-// `pnpm plots`: draws the pictures of the package documents from saved runs, so that a plot never says
-// anything that no file says.
+// `pnpm plots`: draws the pictures of the package documents from saved runs, so that a plot never
+// says anything that no file says.
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';

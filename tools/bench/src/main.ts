@@ -1,6 +1,6 @@
-// `pnpm bench [filter…] [--save] [--out FOLDER] [--threads N] [--backend cpu]`: runs the benches whose path holds one
-// of the filters (all without), each in a process of its own, one after the other. Every bench checks
-// before it times. The flags go to each bench.
+// `pnpm bench [filter…] [--save] [--out FOLDER] [--threads N] [--backend cpu]`: runs the benches
+// whose path holds one of the filters (all without), each in a process of its own, one after the
+// other. Every bench checks before it times. The flags go to each bench.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';

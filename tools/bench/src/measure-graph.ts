@@ -6,12 +6,12 @@ const samples = 30;
 const mostCalls = 256;
 
 /**
- * Median and 95th percentile of `run` on a GPU, as it runs in a step: several calls are captured into
- * one graph, whose replays are timed with events on the stream. What the host needs to enqueue a call
- * is not in the time; what the device needs from one kernel to the next is.
+ * Median and 95th percentile of `run` on a GPU, as it runs in a step: several calls are captured
+ * into one graph, whose replays are timed with events on the stream. What the host needs to enqueue
+ * a call is not in the time; what the device needs from one kernel to the next is.
  *
- * A `run` that returns a promise waits itself, and one that cannot be captured is enqueued; both are
- * timed as on the CPU.
+ * A `run` that returns a promise waits itself, and one that cannot be captured is enqueued; both
+ * are timed as on the CPU.
  */
 export async function measureGraph(stream: Stream, run: () => unknown): Promise<Timing> {
   const first = run();

@@ -24,8 +24,9 @@ export interface BenchSetting {
 }
 
 /**
- * Checks, times and prints the cases. `--backend auto|cpu|cuda`, `--threads N` on the CPU,
- * `--save` keeps the rows in `results/` beside the bench, `--out FOLDER` in that folder. A wrong row has no time and fails the run.
+ * Checks, times and prints the cases. `--backend auto|cpu|cuda`, `--threads N` on the CPU, `--save`
+ * keeps the rows in `results/` beside the bench, `--out FOLDER` in that folder. A wrong row has no
+ * time and fails the run.
  */
 export async function runBench(setting: BenchSetting, cases: readonly BenchCase[]): Promise<void> {
   const options = runOptions(process.argv.slice(2));

@@ -1,4 +1,6 @@
-/** The configs of the test models, as `config.json` has them (model specification, 10.2 and 10.3). */
+/**
+ * The configs of the test models, as `config.json` has them (model specification, 10.2 and 10.3).
+ */
 
 /** A parsed `config.json`. */
 export type ConfigJson = Record<string, unknown>;

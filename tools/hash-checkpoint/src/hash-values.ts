@@ -1,6 +1,7 @@
 /**
- * The deterministic weights of the test models: value i of a tensor depends on the tensor's name and
- * on i only, so any language can rebuild a checkpoint from its config (model specification, 10.1).
+ * The deterministic weights of the test models: value i of a tensor depends on the tensor's name
+ * and on i only, so any language can rebuild a checkpoint from its config (model specification,
+ * 10.1).
  */
 
 const GOLDEN_RATIO = 0x9e3779b9;
@@ -41,7 +42,9 @@ export function hashValues(name: string, elements: number, scale: number): Float
   return values;
 }
 
-/** Token ids of the test sequences: 3 + hash mod (vocabulary - 62), so low ids stay free for roles. */
+/**
+ * Token ids of the test sequences: 3 + hash mod (vocabulary - 62), so low ids stay free for roles.
+ */
 export function hashTokens(count: number, vocabSize: number): number[] {
   return Array.from(
     { length: count },

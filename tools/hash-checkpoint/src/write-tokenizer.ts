@@ -1,4 +1,6 @@
-/** Tokenizer and chat template of a hash-weight model: bytes, learned merges and M3's role tokens. */
+/**
+ * Tokenizer and chat template of a hash-weight model: bytes, learned merges and M3's role tokens.
+ */
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Orders dotted versions: negative when `a` is older than `b`. Parts that are no numbers count as 0. */
+/**
+ * Orders dotted versions: negative when `a` is older than `b`. Parts that are no numbers count as
+ * 0.
+ */
 export function byVersion(a: string, b: string): number {
   const left = numbersOf(a);
   const right = numbersOf(b);

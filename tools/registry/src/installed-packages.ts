@@ -6,7 +6,8 @@ import type { PackageSource, VersionManifest } from './loopback-registry.js';
 
 /**
  * The third-party packages that pnpm has installed in a workspace, as a package source: a test that
- * installs a package with its dependencies needs no network, and gets the versions of the lock file.
+ * installs a package with its dependencies needs no network, and gets the versions of the lock
+ * file.
  *
  * @param root the workspace's folder
  */

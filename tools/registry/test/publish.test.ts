@@ -182,7 +182,8 @@ describe.each(
     }
   });
 
-  // A newer glibc has newer versions of the same symbols: only a release machine can keep the floor.
+  // A newer glibc has newer versions of the same symbols: only a release machine can keep the
+  // floor.
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime: string } };
   const isNewer = byVersion(header.glibcVersionRuntime, '2.36') > 0;
   it.skipIf(isNewer)(`keeps its glibc floor (needs a build on 2.36 or older)`, () => {

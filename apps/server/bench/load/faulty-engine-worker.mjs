@@ -1,4 +1,5 @@
-// The engine worker on a CPU device of which some calls fail, for want of memory, after it is ready.
+// The engine worker on a CPU device of which some calls fail, for want of memory, after it is
+// ready.
 import { open } from '@altstream/cuda-runtime';
 import { injectFaults } from '@altstream/cuda-runtime/testing';
 

@@ -1,4 +1,5 @@
-// Preloaded into a server process: its engine, once it is ready, meets device calls that fail, one in so many.
+// Preloaded into a server process: its engine, once it is ready, meets device calls that fail, one
+// in so many.
 import { syncBuiltinESMExports } from 'node:module';
 import threads from 'node:worker_threads';
 

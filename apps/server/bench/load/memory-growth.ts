@@ -5,9 +5,9 @@ export interface SizeReading {
 }
 
 /**
- * Bytes that each request leaves behind: the median of the slopes between any two of the later half of the
- * readings. A process grows for its first requests, whatever they leave, as its allocators keep what was
- * once in use; and one reading may be high by chance, which the median bears.
+ * Bytes that each request leaves behind: the median of the slopes between any two of the later half
+ * of the readings. A process grows for its first requests, whatever they leave, as its allocators
+ * keep what was once in use; and one reading may be high by chance, which the median bears.
  */
 export function bytesPerRequest(readings: readonly SizeReading[]): number {
   if (readings.length < 4) throw new Error('growth is told by four readings at least');

@@ -3,8 +3,8 @@ import type { SoakRequest } from './soak-requests.js';
 import { startWatched } from './watched-server.js';
 
 /**
- * Asks a fresh server, which has room and meets no faults, for every answer that was finished, one after the
- * other: whatever a request met under load, its answer is what it would have been alone.
+ * Asks a fresh server, which has room and meets no faults, for every answer that was finished, one
+ * after the other: whatever a request met under load, its answer is what it would have been alone.
  */
 export async function compareAnswers(
   model: readonly string[],

@@ -127,7 +127,10 @@ function endOfWhole(status: number, text: string): Omit<SoakEnd, 'id'> {
   return { kind: 'wrong', detail: `status ${status}: ${text.slice(0, 200)}` };
 }
 
-/** Exactly one end: a finish reason and the closing marker, or an error frame; and nothing behind it. */
+/**
+ * Exactly one end: a finish reason and the closing marker, or an error frame; and nothing behind
+ * it.
+ */
 function endOfStream(text: string): Omit<SoakEnd, 'id'> {
   const frames = text.split('\n\n').filter((frame) => frame.startsWith('data: '));
   const bodies = frames.map((frame) => frame.slice('data: '.length));
@@ -150,7 +153,9 @@ function endOfStream(text: string): Omit<SoakEnd, 'id'> {
   return isFailed && code ? { kind: 'failed', code } : { kind: 'wrong', detail };
 }
 
-/** Thoughts, text and arguments of calls, each joined: the same for a stream and for a whole answer. */
+/**
+ * Thoughts, text and arguments of calls, each joined: the same for a stream and for a whole answer.
+ */
 function answerOf(choices: readonly Choice[]): string {
   const said = choices.map(({ message, delta }) => message ?? delta);
   const thought = said.map((one) => one?.reasoning_content ?? '').join('');

@@ -10,7 +10,9 @@ export interface SoakRequest {
   readonly path: string;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** For those that leave or abort: after so many chunks, or so many milliseconds of a whole answer. */
+  /**
+   * For those that leave or abort: after so many chunks, or so many milliseconds of a whole answer.
+   */
   readonly after: number;
 }
 

@@ -24,7 +24,10 @@ export interface SoakPlan {
   readonly requests: number;
   /** Four at least: memory is judged by the later half. */
   readonly rounds: number;
-  /** Requests under way at once; fewer than the server has places for, so that none of them is refused. */
+  /**
+   * Requests under way at once; fewer than the server has places for, so that none of them is
+   * refused.
+   */
   readonly atOnce: number;
   /** So many more at the end of each round, all at once: some of these are refused. */
   readonly burst: number;

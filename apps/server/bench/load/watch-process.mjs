@@ -1,5 +1,5 @@
-// Preloaded into a server process: answers over the channel to its parent what the process used so far, and
-// what the heap of each of its threads holds.
+// Preloaded into a server process: answers over the channel to its parent what the process used so
+// far, and what the heap of each of its threads holds.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
@@ -31,7 +31,8 @@ if (!isMainThread) {
 }
 
 async function read({ id, collectGarbage, reset }, delay) {
-  // Garbage that is collected by order keeps the loop waiting as no request does; it counts as one delay.
+  // Garbage that is collected by order keeps the loop waiting as no request does; it counts as one
+  // delay.
   delay.disable();
   const loopDelayMs = {
     p50: delay.percentile(50) / 1e6,
@@ -64,7 +65,10 @@ async function heapsOfThreads(id) {
   return heaps;
 }
 
-/** After two collections: what the first finds unreachable has its outside memory given back by the second. */
+/**
+ * After two collections: what the first finds unreachable has its outside memory given back by the
+ * second.
+ */
 function heapOf() {
   globalThis.gc();
   globalThis.gc();

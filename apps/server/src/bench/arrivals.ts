@@ -8,7 +8,10 @@ export interface ArrivalProcess {
   readonly burstiness: number;
 }
 
-/** When each request arrives, in milliseconds after the start of the run. The first one comes at once. */
+/**
+ * When each request arrives, in milliseconds after the start of the run. The first one comes at
+ * once.
+ */
 export function arrivalTimes(
   count: number,
   { rate, burstiness }: ArrivalProcess,

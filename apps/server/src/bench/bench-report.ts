@@ -1,7 +1,10 @@
 import type { RequestRecord } from './bench-request.js';
 import { deviationOf, meanOf, percentileOf, sumOf } from './statistics.js';
 
-/** The metrics that are summarised; `queued_ttft` counts from the arrival, the others from the sending. */
+/**
+ * The metrics that are summarised; `queued_ttft` counts from the arrival, the others from the
+ * sending.
+ */
 export const metricNames = ['ttft', 'queued_ttft', 'tpot', 'itl', 'e2el'] as const;
 /** One of them. */
 export type MetricName = (typeof metricNames)[number];
@@ -95,7 +98,9 @@ function cachedOf(good: readonly RequestRecord[]): number | null {
   return known.length < good.length ? null : sumOf(known);
 }
 
-/** Later requests of dialogues find what those before them left, so their first tokens come sooner. */
+/**
+ * Later requests of dialogues find what those before them left, so their first tokens come sooner.
+ */
 function turnsOf(good: readonly RequestRecord[]): BenchReport {
   const most = good.reduce((sum, { turn = 1 }) => Math.max(sum, turn), 1);
   if (most === 1) return {};
@@ -181,7 +186,10 @@ function mostAtOnce(records: readonly RequestRecord[]): number {
   }, 0);
 }
 
-/** Most tokens in one second, counted from the first send; tokens of an answer lie evenly in its chunks. */
+/**
+ * Most tokens in one second, counted from the first send; tokens of an answer lie evenly in its
+ * chunks.
+ */
 function peakTokens(good: readonly RequestRecord[]): number {
   const started = good.reduce((least, { sentAt }) => Math.min(least, sentAt), Infinity);
   const seconds = new Map<number, number>();

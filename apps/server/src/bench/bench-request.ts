@@ -135,7 +135,10 @@ interface Frame {
   }[];
 }
 
-/** Takes a stream apart. Shapes are read loosely: checking them would take time that is being measured. */
+/**
+ * Takes a stream apart. Shapes are read loosely: checking them would take time that is being
+ * measured.
+ */
 class StreamedAnswer {
   readonly deltasAt: number[] = [];
   text = '';

@@ -10,7 +10,10 @@ export interface BenchPlan {
   readonly prompts: readonly BenchPrompt[];
   /** When each prompt arrives, in milliseconds after the start. */
   readonly arrivalsMs: readonly number[];
-  /** Requests under way at once; those that arrive meanwhile wait in the client. A dialogue keeps its place. */
+  /**
+   * Requests under way at once; those that arrive meanwhile wait in the client. A dialogue keeps
+   * its place.
+   */
   readonly maxConcurrency: number;
   /** Requests before the run that do not count. */
   readonly warmups: number;
@@ -27,7 +30,9 @@ export interface BenchRun {
   readonly isStopped: boolean;
 }
 
-/** Sends all prompts at their times and waits for the answers. The signal ends it with what it has. */
+/**
+ * Sends all prompts at their times and waits for the answers. The signal ends it with what it has.
+ */
 export async function runBench(plan: BenchPlan): Promise<BenchRun> {
   const { prompts, arrivalsMs, signal } = plan;
   await warmUp(plan);
@@ -50,7 +55,10 @@ export async function runBench(plan: BenchPlan): Promise<BenchRun> {
   return { records, isStopped: signal.aborted };
 }
 
-/** A prompt and those that follow it. After one that failed the others would not be what they are meant to be. */
+/**
+ * A prompt and those that follow it. After one that failed the others would not be what they are
+ * meant to be.
+ */
 async function converse(
   { target, signal, onDone }: BenchPlan,
   first: BenchPrompt,

@@ -15,8 +15,9 @@ export interface ChatSessionOptions {
 }
 
 /**
- * Reads questions and results of calls line by line until the end of the input, and shows the answers.
- * On a terminal a failed request is a note and the talk goes on; in a pipe it ends the session.
+ * Reads questions and results of calls line by line until the end of the input, and shows the
+ * answers. On a terminal a failed request is a note and the talk goes on; in a pipe it ends the
+ * session.
  */
 export class ChatSession {
   readonly #conversation: Conversation;
@@ -65,7 +66,9 @@ export class ChatSession {
     }
   }
 
-  /** Talks until the end of the input, `/exit`, or a second Ctrl-C. @throws ClientError in a pipe */
+  /**
+   * Talks until the end of the input, `/exit`, or a second Ctrl-C. @throws ClientError in a pipe
+   */
   async talk(): Promise<void> {
     const isTerminal = this.#input.isTTY === true;
     const lines = createInterface({

@@ -51,7 +51,9 @@ export class Conversation {
     this.#openCalls = [];
   }
 
-  /** Takes the result of the open call. @returns true when it was the last one: ask for the answer */
+  /**
+   * Takes the result of the open call. @returns true when it was the last one: ask for the answer
+   */
   giveResult(text: string): boolean {
     const [call, ...rest] = this.#openCalls;
     if (!call) return false;
@@ -61,7 +63,8 @@ export class Conversation {
   }
 
   /**
-   * Asks; without a question, for the answer to the results given. A stopped answer counts as far as it came.
+   * Asks; without a question, for the answer to the results given. A stopped answer counts as far
+   * as it came.
    *
    * @throws ClientError; the history is then as it was before
    */

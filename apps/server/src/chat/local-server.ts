@@ -12,8 +12,8 @@ export interface LocalServer {
 }
 
 /**
- * Serves a checkpoint on a free loopback port of this process, with the defaults of `altstream serve` and
- * its `ALTSTREAM_…` environment.
+ * Serves a checkpoint on a free loopback port of this process, with the defaults of `altstream
+ * serve` and its `ALTSTREAM_…` environment.
  *
  * @throws ExitError as `altstream serve` does
  */

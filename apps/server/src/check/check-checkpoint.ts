@@ -16,7 +16,10 @@ export interface CheckpointCheck {
 
 const mostNamed = 8;
 
-/** Reads the config and the headers of all files; names, types and shapes of every weight are compared. */
+/**
+ * Reads the config and the headers of all files; names, types and shapes of every weight are
+ * compared.
+ */
 export async function checkCheckpoint(folder: string): Promise<CheckpointCheck> {
   const findings: Finding[] = [];
   const config = await noted(findings, 'config', async () => {

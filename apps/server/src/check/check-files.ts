@@ -7,7 +7,10 @@ const indexName = 'model.safetensors.index.json';
 const singleName = 'model.safetensors';
 const mostNamed = 8;
 
-/** Whether everything that serving needs lies in a folder: what is absent, and what is no file but a pointer. */
+/**
+ * Whether everything that serving needs lies in a folder: what is absent, and what is no file but a
+ * pointer.
+ */
 export function checkFiles(folder: string): Finding[] {
   const found = [
     fileFinding(folder, 'config.json'),

@@ -24,7 +24,9 @@ export interface Wanted {
   readonly isUrlGiven: boolean;
 }
 
-/** A folder is served here; without one the given or default address, and at last the demo model. */
+/**
+ * A folder is served here; without one the given or default address, and at last the demo model.
+ */
 export async function findServer(wanted: Wanted): Promise<AnsweringServer> {
   const { folder, flags, isUrlGiven } = wanted;
   const address = parseServerAddress(flags.baseUrl, flags.apiKey);

@@ -36,7 +36,8 @@ const usualInput = 1024;
 const warmupTokens = 16;
 
 /**
- * The requests that the flags mean. A trace has times of its own; a rate that is asked for takes their place.
+ * The requests that the flags mean. A trace has times of its own; a rate that is asked for takes
+ * their place.
  *
  * @throws ExitError (usage)
  */

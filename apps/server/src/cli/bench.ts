@@ -98,7 +98,9 @@ function targetOf(
   };
 }
 
-/** What comes before and after the requests. The first Ctrl-C ends the run with what it has so far. */
+/**
+ * What comes before and after the requests. The first Ctrl-C ends the run with what it has so far.
+ */
 async function measured(
   flags: BenchFlags,
   pool: Pool,

@@ -116,7 +116,9 @@ function prettyOutput(level: string): Output {
   };
 }
 
-/** The first signal drains, the second one ends at once; a crash of the engine ends with its code. */
+/**
+ * The first signal drains, the second one ends at once; a crash of the engine ends with its code.
+ */
 function closeGracefully({
   server,
   engine,

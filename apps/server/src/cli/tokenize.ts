@@ -18,7 +18,10 @@ interface TokenizeFlags {
   readonly format: (typeof formats)[number];
 }
 
-/** `altstream tokenize`: what a text or a chat is in tokens, or what tokens are as text; without a server. */
+/**
+ * `altstream tokenize`: what a text or a chat is in tokens, or what tokens are as text; without a
+ * server.
+ */
 export function addTokenizeCommand(program: Command): void {
   program
     .command('tokenize')

@@ -43,7 +43,10 @@ export interface StreamOptions extends RequestLimits {
   readonly onDelta?: (delta: AnswerDelta) => void;
 }
 
-/** Asks and passes the answer on while it comes. @throws ClientError, also for an answer that is cut off */
+/**
+ * Asks and passes the answer on while it comes. @throws ClientError, also for an answer that is cut
+ * off
+ */
 export async function askStreamed(
   server: ServerAddress,
   body: Readonly<Record<string, unknown>>,

@@ -10,7 +10,9 @@ export interface AnsweredCall {
 
 /** When the pieces of a streamed answer came, in milliseconds since the request was sent. */
 export interface AnswerTiming {
-  /** The first piece of text, thought or call; absent when there was none, or nothing was streamed. */
+  /**
+   * The first piece of text, thought or call; absent when there was none, or nothing was streamed.
+   */
   readonly firstMs?: number;
   /** The last such piece. */
   readonly lastMs?: number;

@@ -16,8 +16,8 @@ const notInFiles = new Set(['config', 'print-config', 'help', 'version']);
 type Entry = Omit<FlatEntry, 'line'> & { readonly line?: number };
 
 /**
- * Gives the options that neither the command line nor the environment set the values of the file that
- * `--config` names; without that flag, nothing happens.
+ * Gives the options that neither the command line nor the environment set the values of the file
+ * that `--config` names; without that flag, nothing happens.
  *
  * @throws ExitError (usage) naming the file, the line, and the nearest known name
  */

@@ -11,7 +11,10 @@ export interface Environment {
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** All variables, for what shows which are set. Nothing else of the server looks into the environment. */
+/**
+ * All variables, for what shows which are set. Nothing else of the server looks into the
+ * environment.
+ */
 export function allVariables(): Variables {
   return process.env;
 }

@@ -28,7 +28,9 @@ export const fixedFlags: readonly FixedFlag[] = [
   { flags: '--enable-prompt-tokens-details' },
 ];
 
-/** Adds those that the command does not have as real flags. They have no twin in the environment. */
+/**
+ * Adds those that the command does not have as real flags. They have no twin in the environment.
+ */
 export function addFixedFlags(command: Command): void {
   for (const { flags, only } of fixedFlags) {
     const option = new Option(flags, `only ${only?.[0] ?? 'on'}, which is so anyway`).hideHelp();

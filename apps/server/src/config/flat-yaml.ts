@@ -1,5 +1,6 @@
-// The YAML of a config file: one setting a line. Lists and objects are one level deep, or in brackets. What
-// a full YAML reader would take and this one does not is an error with its line, never something else.
+// The YAML of a config file: one setting a line. Lists and objects are one level deep, or in
+// brackets. What a full YAML reader would take and this one does not is an error with its line,
+// never something else.
 
 /** A value as it was written, or several of them, or fields with values. */
 export type FlatValue = string | readonly string[] | Readonly<Record<string, unknown>>;

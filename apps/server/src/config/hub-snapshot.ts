@@ -2,13 +2,17 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readEnvironment } from './environment.js';
 
-/** Whether it could be a model's name on the Hugging Face hub: an owner and a name, neither of them a path. */
+/**
+ * Whether it could be a model's name on the Hugging Face hub: an owner and a name, neither of them
+ * a path.
+ */
 export function isHubId(text: string): boolean {
   return /^(?!\.)[\w.-]+\/(?!\.)[\w.-]+$/.test(text);
 }
 
 /**
- * The folder that `hf download OWNER/NAME` left: the snapshot that its `main` names, or the only one there is.
+ * The folder that `hf download OWNER/NAME` left: the snapshot that its `main` names, or the only
+ * one there is.
  *
  * @returns undefined for what is no such name, or was not downloaded
  */

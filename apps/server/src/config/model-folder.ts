@@ -69,8 +69,8 @@ export function resolveModelFolder(path: string): string {
 }
 
 /**
- * Checks that a checkpoint folder, or one that the hub's tools downloaded, has the files that serving
- * needs; an error lists what is absent.
+ * Checks that a checkpoint folder, or one that the hub's tools downloaded, has the files that
+ * serving needs; an error lists what is absent.
  */
 export function checkModelFolder(
   path: string,
@@ -124,8 +124,9 @@ function fileFacts(path: string): { size: number; isFile: boolean } {
 }
 
 /**
- * Sampling defaults and stop ids of `generation_config.json`; without the file, none. Values that no
- * request could have are an error here, not one of every request that leaves them to the checkpoint.
+ * Sampling defaults and stop ids of `generation_config.json`; without the file, none. Values that
+ * no request could have are an error here, not one of every request that leaves them to the
+ * checkpoint.
  */
 export function readGenerationDefaults(
   folder: string | undefined,

@@ -23,7 +23,10 @@ export interface ShownSetting {
   readonly source: string;
 }
 
-/** Every setting that has a value, with where it is from. Keys that keep others out are counted, not shown. */
+/**
+ * Every setting that has a value, with where it is from. Keys that keep others out are counted, not
+ * shown.
+ */
 export function shownSettings(command: Command): ShownSetting[] {
   const shown = command.options.filter(
     (option) =>

@@ -34,8 +34,8 @@ export interface CrashState {
 const texts = /^default-chat-template-kwargs$/;
 
 /**
- * Writes what is known of a crash as JSON: error, configuration, the last steps and the pages that they
- * had. No prompt, answer or key is in it, so it can be sent to others.
+ * Writes what is known of a crash as JSON: error, configuration, the last steps and the pages that
+ * they had. No prompt, answer or key is in it, so it can be sent to others.
  *
  * @param folder default: the system's folder for temporary files
  * @returns path of the file, which nobody else can read

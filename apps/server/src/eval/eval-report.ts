@@ -60,7 +60,9 @@ function plainAnswer({ toolCalls, ...answer }: ChatAnswer): Record<string, unkno
 
 const mostWrongShown = 10;
 
-/** The table, the first wrong answers (those that are missing first), and what else one must know. */
+/**
+ * The table, the first wrong answers (those that are missing first), and what else one must know.
+ */
 export function evalText({ report, run }: { report: EvalReport; run: SuiteRun }): string {
   const { server, model, total, skills, streamDiffers, durationMs, concurrency } = report;
   const wrong = run.results

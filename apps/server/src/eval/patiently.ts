@@ -5,8 +5,8 @@ const defaultWaitMs = 500;
 const leastWaitMs = 50;
 
 /**
- * Asks again while the server says that it is busy or still loads (429, 503), as long as the time-out
- * of the request allows. Every other failure is thrown at once.
+ * Asks again while the server says that it is busy or still loads (429, 503), as long as the
+ * time-out of the request allows. Every other failure is thrown at once.
  */
 export async function patiently<T>(
   ask: () => Promise<T>,

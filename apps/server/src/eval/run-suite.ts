@@ -48,8 +48,8 @@ const mostFailuresInARow = 5;
 const streamedEvery = 4;
 
 /**
- * Asks all prompts greedily, each once as a whole and every fourth of a skill also streamed, and checks
- * the answers. A prompt without an answer is a wrong one.
+ * Asks all prompts greedily, each once as a whole and every fourth of a skill also streamed, and
+ * checks the answers. A prompt without an answer is a wrong one.
  */
 export async function runSuite(
   server: ServerAddress,

@@ -56,8 +56,8 @@ export interface ChoiceOptions {
 }
 
 /**
- * One choice of a response: token events in, text and parsed deltas out. Stop strings and the parser
- * work on text, so they end a choice here; the engine is then told to stop.
+ * One choice of a response: token events in, text and parsed deltas out. Stop strings and the
+ * parser work on text, so they end a choice here; the engine is then told to stop.
  */
 export class Choice {
   readonly #options: ChoiceOptions;
@@ -128,7 +128,9 @@ export class Choice {
     return this.#counts.completionTokens <= minTokens ? { text } : stop.push(text);
   }
 
-  /** A token counts as thought if what it shows, alone or with those before it, begins as thought. */
+  /**
+   * A token counts as thought if what it shows, alone or with those before it, begins as thought.
+   */
   #countReasoning(deltas: readonly OutputDelta[]): void {
     this.#silentTokens += 1;
     if (deltas.length === 0) return;

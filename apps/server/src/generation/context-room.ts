@@ -22,7 +22,8 @@ export interface RoomLimits {
  * for new tokens is clamped, as editors send round numbers and mean "as many as fit".
  *
  * @param wanted `max_tokens` of the request
- * @param limits `param`: the field that holds the prompt, for the error; `isStrict`: refuse instead of clamping
+ * @param limits `param`: the field that holds the prompt, for the error; `isStrict`: refuse instead
+ * of clamping
  */
 export function roomAfter(
   promptTokens: number,

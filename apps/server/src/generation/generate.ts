@@ -29,7 +29,8 @@ export interface GenerationWatch {
 /**
  * Hands all choices to the engine; rejects, with nothing left behind, if one is not accepted.
  *
- * @returns steps of all choices, as they come; one that fails fails the answer, and the others are given up
+ * @returns steps of all choices, as they come; one that fails fails the answer, and the others are
+ * given up
  */
 export async function generate(
   requests: readonly ChoiceRequest[],

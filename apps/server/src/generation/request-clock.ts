@@ -4,7 +4,10 @@ export interface RequestTiming {
   readonly queueMs: number | null;
   /** Milliseconds from then to the first token; null without one. */
   readonly prefillMs: number | null;
-  /** Milliseconds from acceptance to the first token, the wait for a place included; null without one. */
+  /**
+   * Milliseconds from acceptance to the first token, the wait for a place included; null without
+   * one.
+   */
   readonly ttftMs: number | null;
   /** Milliseconds from the first token to the last; null without two. */
   readonly decodeMs: number | null;

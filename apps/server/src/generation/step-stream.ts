@@ -9,8 +9,8 @@ export interface ChoiceSteps {
    */
   begun(mostMs: number): Promise<void>;
   /**
-   * Hands every step over at the moment it comes, those that came before first; resolves after the last
-   * one. What `take` throws gives the answer up.
+   * Hands every step over at the moment it comes, those that came before first; resolves after the
+   * last one. What `take` throws gives the answer up.
    *
    * @throws the first error of a choice, or of `take`
    */

@@ -18,8 +18,8 @@ export interface ChatGrammar {
 }
 
 /**
- * The grammars of a chat answer: of forced calls, else the one that the request brings, and that of calls
- * whose arguments are to be checked. Undefined where everything is free.
+ * The grammars of a chat answer: of forced calls, else the one that the request brings, and that of
+ * calls whose arguments are to be checked. Undefined where everything is free.
  *
  * @param strictTools the arguments of every function are checked, not only those that ask for it
  */

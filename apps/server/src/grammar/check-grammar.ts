@@ -30,8 +30,8 @@ const types = ['null', 'boolean', 'integer', 'number', 'object', 'array', 'strin
 type Schema = Record<string, unknown>;
 
 /**
- * Checks a JSON schema before the library sees it: limits, shapes that abort it, and keywords that it
- * would ignore.
+ * Checks a JSON schema before the library sees it: limits, shapes that abort it, and keywords that
+ * it would ignore.
  *
  * @returns the schema in a form that the library enforces to the letter
  * @throws ApiError 400 `invalid_schema` that names the place
@@ -347,7 +347,10 @@ class SchemaCheck {
   }
 }
 
-/** As the library counts lengths, without escapes, but also without the control characters it lets by. */
+/**
+ * As the library counts lengths, without escapes, but also without the control characters it lets
+ * by.
+ */
 function withLengths(schema: Schema): Schema {
   const { minLength = 0, maxLength = '', ...rest } = schema;
   return { ...rest, pattern: `[^"\\\\\\x00-\\x1f]{${minLength},${maxLength}}` };

@@ -52,7 +52,9 @@ export interface AskedGrammar {
   readonly param: string;
 }
 
-/** The grammar of a request, checked as far as that goes without compiling; more than one is a 400. */
+/**
+ * The grammar of a request, checked as far as that goes without compiling; more than one is a 400.
+ */
 export function grammarOf(fields: Fields): AskedGrammar | undefined {
   const asked = [...formatOf(fields), ...structuredOf(fields), ...plainOf(fields)];
   const [first, second] = asked;

@@ -14,8 +14,8 @@ export interface ChoiceGrammar {
   /** Of calls where `marker` is `begins`; undefined = those are free. */
   readonly calls?: Grammar | undefined;
   /**
-   * Where the output begins: in thoughts, which are free; in the answer, which is not; or the first token
-   * decides.
+   * Where the output begins: in thoughts, which are free; in the answer, which is not; or the first
+   * token decides.
    */
   readonly start: 'thoughts' | 'answer' | 'either';
   /** The namespace marker may be part of the answer, or, `begins`, start calls in its place. */

@@ -1,9 +1,12 @@
-// The grammar library is CommonJS in a package that says it is ESM, so `import` finds nothing in it.
+// The grammar library is CommonJS in a package that says it is ESM, so `import` finds nothing in
+// it.
 
 import { readFileSync } from 'node:fs';
 import Module, { createRequire } from 'node:module';
 
-/** What is used of the library; every object lives in the memory of its wasm until it is disposed. */
+/**
+ * What is used of the library; every object lives in the memory of its wasm until it is disposed.
+ */
 export interface GrammarLibrary {
   readonly TokenizerInfo: {
     createTokenizerInfo(

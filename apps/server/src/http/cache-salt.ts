@@ -4,11 +4,11 @@ import type { SamplingFields } from '../openai/sampling-fields.js';
 export type CacheIsolation = 'none' | 'api-key';
 
 /**
- * Keeps a request's pages apart from those of other keys, where that is wanted, and of other values of
- * `cache_salt`; undefined where neither says so.
+ * Keeps a request's pages apart from those of other keys, where that is wanted, and of other values
+ * of `cache_salt`; undefined where neither says so.
  *
- * @param tenant stands for the key that came with the request; all have the same length, so no salt of one
- * reads as that of another
+ * @param tenant stands for the key that came with the request; all have the same length, so no salt
+ * of one reads as that of another
  */
 export function cacheSaltOf(
   { cache_salt: own }: SamplingFields,

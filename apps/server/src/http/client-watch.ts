@@ -4,8 +4,8 @@ import { onSocketEnd } from './socket-end.js';
 const probeEveryMs = 50;
 
 /**
- * Tells when a client leaves before its answer is complete. Make it as soon as the request is known:
- * a client that leaves while its prompt is tokenized is noticed too.
+ * Tells when a client leaves before its answer is complete. Make it as soon as the request is
+ * known: a client that leaves while its prompt is tokenized is noticed too.
  *
  * A client that closed its half of the socket may still read (`nc` does), so an end of input alone
  * proves nothing. From then on the probe is written: a client that is there ignores it, one that is

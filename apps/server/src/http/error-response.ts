@@ -47,7 +47,9 @@ function ofEngine(error: EngineWorkerError): ApiError {
   }
 }
 
-/** The engine names its own parameters; clients know them as fields: `minTokens` is `min_tokens`. */
+/**
+ * The engine names its own parameters; clients know them as fields: `minTokens` is `min_tokens`.
+ */
 function fieldOf(parameter: string): string {
   return parameter.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -1,7 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/index.js';
 
-/** Bodies are JSON and nothing else; what is none is answered with the place where it goes wrong. */
+/**
+ * Bodies are JSON and nothing else; what is none is answered with the place where it goes wrong.
+ */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const parse = async (_: FastifyRequest, body: string): Promise<unknown> => parseJson(body);
@@ -32,7 +34,9 @@ function messageOf(error: unknown): string {
 
 const longestSearched = 2 ** 16;
 
-/** V8 names the position of some errors only; for the others it is searched, if that costs little. */
+/**
+ * V8 names the position of some errors only; for the others it is searched, if that costs little.
+ */
 function placeOf(text: string, message: string): string {
   if (/at position \d/.test(message)) return '';
   if (/^Unexpected end/.test(message)) return ` at position ${text.length}`;

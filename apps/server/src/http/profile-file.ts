@@ -4,8 +4,8 @@ import { ApiError } from '../errors/index.js';
 import { fieldError } from '../openai/parse-body.js';
 
 /**
- * Path of a new profile. A folder of the request must exist below the server's own one, with every link
- * followed, so that nothing is written elsewhere.
+ * Path of a new profile. A folder of the request must exist below the server's own one, with every
+ * link followed, so that nothing is written elsewhere.
  */
 export async function profileFile(root: string | undefined, folder = '.'): Promise<string> {
   if (root === undefined) {

@@ -34,7 +34,9 @@ export function addRefusals(
   });
 }
 
-/** Counts what was well-formed and got no place; one that lost its place is counted with its end. */
+/**
+ * Counts what was well-formed and got no place; one that lost its place is counted with its end.
+ */
 function countRejection(
   { metrics: { requests } }: ServerContext,
   { hasTicket }: FastifyRequest,

@@ -3,7 +3,9 @@ import { fieldError } from '../openai/parse-body.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import type { ServerContext } from '../server-context.js';
 
-/** Refuses more choices than could ever be under way together: to come back later would not help. */
+/**
+ * Refuses more choices than could ever be under way together: to come back later would not help.
+ */
 export function checkChoices(
   { info, settings: { limits } }: ServerContext,
   prompts: number,

@@ -2,9 +2,9 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Closes connections that never had a request when the server closes. Node closes idle ones by itself,
- * but counts these as busy, and clients that connect ahead (Node's `fetch` after an abort, browsers) would
- * hold the end up.
+ * Closes connections that never had a request when the server closes. Node closes idle ones by
+ * itself, but counts these as busy, and clients that connect ahead (Node's `fetch` after an abort,
+ * browsers) would hold the end up.
  */
 export function closeUnusedConnections(app: FastifyInstance): void {
   // By the client's address: with TLS a request's socket is another object than its connection's.

@@ -17,7 +17,9 @@ export interface RequestContent {
   readonly answers: readonly Readonly<Answer>[];
 }
 
-/** Keeps the texts of a request for `--log-content` and `--otel-capture-content`; nothing else does. */
+/**
+ * Keeps the texts of a request for `--log-content` and `--otel-capture-content`; nothing else does.
+ */
 export class ContentRecorder {
   readonly #prompts: readonly (readonly number[])[];
   readonly #answers: Answer[];

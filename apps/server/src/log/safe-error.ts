@@ -8,14 +8,18 @@ export interface SafeError {
   readonly cause?: SafeError;
 }
 
-/** Codes of errors whose messages we wrote, about the device, the model and the engine: no client's text is in them. */
+/**
+ * Codes of errors whose messages we wrote, about the device, the model and the engine: no client's
+ * text is in them.
+ */
 const ours = /^(CRT|DENSE|ATTENTION|MOE|MODEL|ENGINE|PROFILE|SERVER)_[A-Z_]+$/;
 const deepest = 5;
 
 /**
  * An error without what a client sent. Messages of the JavaScript engine quote what they are about
- * (`JSON.parse` quotes the text that it cannot read), and so do those of libraries, so from the first quote
- * to the last nothing is shown unless the error is one of ours; where it happened is always shown.
+ * (`JSON.parse` quotes the text that it cannot read), and so do those of libraries, so from the
+ * first quote to the last nothing is shown unless the error is one of ours; where it happened is
+ * always shown.
  */
 export function safeError(error: unknown, depth = 1): SafeError {
   if (!(error instanceof Error)) {

@@ -8,8 +8,8 @@ const secret =
   /KEY|TOKEN(?!IZER)|SECRET|PASSW|CREDENTIAL|AUTH|HEADERS|COOKIE|CERT_DATA|TEMPLATE_KWARGS|MOCK_ENGINE/;
 
 /**
- * The variables of an environment that tell something, in the order of their names. Of keys, tokens and
- * templates' arguments only that they are set; the home folder is `~`.
+ * The variables of an environment that tell something, in the order of their names. Of keys, tokens
+ * and templates' arguments only that they are set; the home folder is `~`.
  */
 export function shownVariables(
   environment: Readonly<Record<string, string | undefined>>,

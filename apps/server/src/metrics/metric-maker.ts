@@ -54,7 +54,10 @@ export class MetricMaker {
     };
   }
 
-  /** @param known label values that are there from the start, at 0, so that a rate sees the first event */
+  /**
+   * @param known label values that are there from the start, at 0, so that a rate sees the first
+   * event
+   */
   counter(
     name: string,
     help: string,

@@ -10,8 +10,9 @@ export interface QuickHistogramFacts {
 }
 
 /**
- * A histogram for what happens with every token: prom-client's looks its labels up for each value, which takes
- * longer than writing the token. Its text is the same. Several names may show the same counts.
+ * A histogram for what happens with every token: prom-client's looks its labels up for each value,
+ * which takes longer than writing the token. Its text is the same. Several names may show the same
+ * counts.
  */
 export class QuickHistogram {
   readonly #facts: QuickHistogramFacts;

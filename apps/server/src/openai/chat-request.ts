@@ -96,7 +96,9 @@ function refusePresent(request: ChatRequest, field: string): void {
   throw fieldError(field, `not supported; ${remedy}`, 'unsupported_parameter');
 }
 
-/** What the shapes of messages cannot say: contents by role, and parts that this model cannot read. */
+/**
+ * What the shapes of messages cannot say: contents by role, and parts that this model cannot read.
+ */
 export function checkMessages(messages: ChatRequest['messages']): void {
   messages.forEach(checkMessage);
 }

@@ -8,7 +8,10 @@ const stopText = z.string().min(1, 'expected at least one character').max(256);
 
 const requestId = z.string().regex(idPattern, `expected ${idRule}`).nullish();
 
-/** Fields that chat and text completions share; names and ranges are OpenAI's, extensions are vLLM's. */
+/**
+ * Fields that chat and text completions share; names and ranges are OpenAI's, extensions are
+ * vLLM's.
+ */
 export const samplingFields = {
   model: z.string(),
   temperature: z.number().min(0).max(2).nullish(),

@@ -16,7 +16,9 @@ export interface ChoiceCounts {
   readonly reasoningTokens: number;
 }
 
-/** Sums choices: generated tokens over all of them, each prompt once however many choices it has. */
+/**
+ * Sums choices: generated tokens over all of them, each prompt once however many choices it has.
+ */
 export function usageOf(choices: readonly ChoiceCounts[], choicesPerPrompt: number): Usage {
   const firsts = choices.filter((_, index) => index % choicesPerPrompt === 0);
   const promptTokens = firsts.reduce((sum, choice) => sum + choice.promptTokens, 0);

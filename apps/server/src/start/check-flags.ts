@@ -5,7 +5,10 @@ import { ExitError } from '../errors/index.js';
 import type { EngineInfo } from '../worker/messages.js';
 import { deviceOf } from './device.js';
 
-/** What is missing, or cannot be together, is told before anything is loaded. @throws ExitError (usage) */
+/**
+ * What is missing, or cannot be together, is told before anything is loaded. @throws ExitError
+ * (usage)
+ */
 export function checkFlags(flags: ServeFlags): void {
   deviceOf(flags);
   if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {

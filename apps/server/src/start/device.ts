@@ -5,8 +5,8 @@ import { ExitError } from '../errors/index.js';
 export type DeviceName = 'auto' | 'cpu' | `cuda:${number}`;
 
 /**
- * The device that flags name. An id means CUDA: where that does not work the start fails, and takes no
- * processor in its place.
+ * The device that flags name. An id means CUDA: where that does not work the start fails, and takes
+ * no processor in its place.
  *
  * @throws ExitError (usage) for several ids, and for ids of another device than `--device` names
  */

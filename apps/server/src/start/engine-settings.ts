@@ -5,7 +5,9 @@ import type { ServeFlags } from '../config/serve-flags.js';
 import type { EngineWorkerOptions, MockSetup } from '../worker/messages.js';
 import { deviceOf } from './device.js';
 
-/** Tokens in place of texts. A script ends as an answer of the checkpoint does, if that is known. */
+/**
+ * Tokens in place of texts. A script ends as an answer of the checkpoint does, if that is known.
+ */
 export function mockSetup(
   { answers, ...same }: MockSettings,
   tokenizer: ChatTokenizer,

@@ -10,8 +10,9 @@ export function keysOf({ apiKey, apiKeyFile }: ServeFlags): readonly string[] {
 }
 
 /**
- * True if others than this machine's programs may reach the server. A Unix socket counts: whoever may open it is
- * settled by the file, but behind it stands a proxy as a rule, and behind that everybody.
+ * True if others than this machine's programs may reach the server. A Unix socket counts: whoever
+ * may open it is settled by the file, but behind it stands a proxy as a rule, and behind that
+ * everybody.
  */
 export function isExposed({ host, uds }: ServeFlags): boolean {
   return uds !== undefined || !loopback.has(host);
@@ -30,8 +31,8 @@ export function checkExposure(flags: ServeFlags): void {
 }
 
 /**
- * On loopback only names of this machine, so that no other name can be pointed here. No page can be pointed to a
- * Unix socket, and a proxy in front of it passes on whatever name clients use.
+ * On loopback only names of this machine, so that no other name can be pointed here. No page can be
+ * pointed to a Unix socket, and a proxy in front of it passes on whatever name clients use.
  */
 export function allowedHosts({
   host,

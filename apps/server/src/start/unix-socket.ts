@@ -11,8 +11,8 @@ const mode = 0o660;
 const answersWithinMs = 2000;
 
 /**
- * Listens on a Unix socket that owner and group may open. A socket that a server left behind is replaced; one
- * on which somebody listens never is, nor a file of another kind.
+ * Listens on a Unix socket that owner and group may open. A socket that a server left behind is
+ * replaced; one on which somebody listens never is, nor a file of another kind.
  *
  * @throws ExitError usage: the path is too long; port: it is taken, or cannot be made
  */
@@ -23,8 +23,8 @@ export async function listenOnSocket(app: FastifyInstance, path: string): Promis
     throw new ExitError('usage', problem);
   }
   await removeStale(path);
-  // From the first moment nobody else may open it, whatever the umask was. It holds for the whole process
-  // meanwhile, so folders that another thread makes keep the right to be entered.
+  // From the first moment nobody else may open it, whatever the umask was. It holds for the whole
+  // process meanwhile, so folders that another thread makes keep the right to be entered.
   const umask = process.umask(0o007);
   try {
     await app.listen({ path });

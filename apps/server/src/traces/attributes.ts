@@ -1,7 +1,9 @@
 import type { Attributes } from '@opentelemetry/api';
 import type { RequestFacts } from './request-facts.js';
 
-/** vLLM's names, with those of the semantic conventions beside them; what is not known is left out. */
+/**
+ * vLLM's names, with those of the semantic conventions beside them; what is not known is left out.
+ */
 export function attributesOf(facts: RequestFacts): Attributes {
   const { id, model, asked, summary, timing, content } = facts;
   const { promptTokens, generatedTokens, outcome, code } = summary;

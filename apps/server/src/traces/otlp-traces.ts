@@ -17,8 +17,9 @@ import { partsOf } from './span-times.js';
 const warnEveryMs = 60_000;
 
 /**
- * Sends a span `llm_request` with its parts for each request, as OTLP over HTTP. Spans are made when a request is over,
- * so nothing of it costs time before; a collector that is slow or away loses them, and nothing else.
+ * Sends a span `llm_request` with its parts for each request, as OTLP over HTTP. Spans are made
+ * when a request is over, so nothing of it costs time before; a collector that is slow or away
+ * loses them, and nothing else.
  *
  * @param endpoint of a collector; without a path `/v1/traces` is meant
  * @param serviceName of each span

@@ -5,7 +5,10 @@ const pattern =
 /** Longer ones are nobody's. */
 const longest = 512;
 
-/** The span of the client's that a request belongs to; headers that are none count as if they were not there. */
+/**
+ * The span of the client's that a request belongs to; headers that are none count as if they were
+ * not there.
+ */
 export function parentOf(traceparent: string | undefined, tracestate?: string): Context {
   const text = traceparent?.slice(0, longest + 1).trim() ?? '';
   const [, traceId, spanId, flags = '00'] = (text.length <= longest && pattern.exec(text)) || [];

@@ -2,7 +2,10 @@ import type { PromptPiece, RequestTiming } from '../generation/request-clock.js'
 import type { RequestContent } from '../log/request-content.js';
 import type { RequestSummary } from '../metrics/request-metrics.js';
 
-/** What is told of a request that is over: numbers and names, and texts only where that was asked for. */
+/**
+ * What is told of a request that is over: numbers and names, and texts only where that was asked
+ * for.
+ */
 export interface RequestFacts {
   readonly id: string;
   readonly model: string;
@@ -20,7 +23,10 @@ export interface RequestFacts {
     readonly temperature?: number | undefined;
     readonly topP?: number | undefined;
   };
-  /** Undefined unless texts are to be told: what it asked, with special tokens as their text, and got. */
+  /**
+   * Undefined unless texts are to be told: what it asked, with special tokens as their text, and
+   * got.
+   */
   readonly content: RequestContent | undefined;
   /** Headers of W3C, as the client sent them. */
   readonly traceparent: string | undefined;

@@ -6,11 +6,17 @@ export interface Part {
   /** Milliseconds since 1970. */
   readonly start: number;
   readonly end: number;
-  /** Pieces of prompts that were computed in it; behind the first token they are of a sequence that lost its pages. */
+  /**
+   * Pieces of prompts that were computed in it; behind the first token they are of a sequence that
+   * lost its pages.
+   */
   readonly pieces: readonly { readonly at: number; readonly tokens: number }[];
 }
 
-/** The parts that a request came to, one behind the other; the last one ends with it if it was cut off. */
+/**
+ * The parts that a request came to, one behind the other; the last one ends with it if it was cut
+ * off.
+ */
 export function partsOf(facts: RequestFacts): readonly Part[] {
   const { startedMs, preparedMs, timing, pieces } = facts;
   const { queueMs, ttftMs, decodeMs, totalMs } = timing;

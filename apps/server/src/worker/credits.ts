@@ -4,8 +4,9 @@ import type { Backlog } from '@altstream/engine';
 const credit = 64;
 
 /**
- * Counts messages that the main thread has not dealt with. Without credit no prompt is started; at twice
- * as many nothing is computed. All is well again at half of the credit, so that it does not flutter.
+ * Counts messages that the main thread has not dealt with. Without credit no prompt is started; at
+ * twice as many nothing is computed. All is well again at half of the credit, so that it does not
+ * flutter.
  */
 export class Credits {
   readonly #tell: (backlog: Backlog) => void;

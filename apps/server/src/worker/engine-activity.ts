@@ -1,4 +1,6 @@
-/** Requests that the engine has, and how long it has shown none of them a token; main thread only. */
+/**
+ * Requests that the engine has, and how long it has shown none of them a token; main thread only.
+ */
 export class EngineActivity {
   readonly #now: () => number;
   #open = 0;

@@ -31,7 +31,9 @@ export interface EngineLink {
   readonly state: EngineState;
   readonly progress: LoadProgress;
   readonly activity: EngineActivity;
-  /** Seconds since the engine's thread last made progress or was idle; undefined before it is ready. */
+  /**
+   * Seconds since the engine's thread last made progress or was idle; undefined before it is ready.
+   */
   readonly heartbeatAge: number | undefined;
   /** Settles when the model is loaded and the graphs are captured, or when that failed. */
   ready(): Promise<EngineInfo>;
@@ -47,7 +49,9 @@ export interface EngineLink {
   stats(): Promise<WorkerStats>;
   /** Everything that was chosen, with graph counters. */
   describe(): Promise<Record<string, unknown>>;
-  /** Forgets the pages of the prefix cache that no request holds; resolves to how many those were. */
+  /**
+   * Forgets the pages of the prefix cache that no request holds; resolves to how many those were.
+   */
   flushPrefixCache(): Promise<number>;
   /** Begins to record what the device does. */
   startProfile(options: ProfileOptions): Promise<void>;

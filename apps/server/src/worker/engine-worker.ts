@@ -1,4 +1,5 @@
-// The engine's thread: loads the model, runs the engine, forwards events. It never touches a socket.
+// The engine's thread: loads the model, runs the engine, forwards events. It never touches a
+// socket.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Engine, GenerationEvent, Submission } from '@altstream/engine';

@@ -1,4 +1,7 @@
-/** A number in shared memory that the engine's thread renews; it can be read while that thread hangs. */
+/**
+ * A number in shared memory that the engine's thread renews; it can be read while that thread
+ * hangs.
+ */
 export class Heartbeat {
   /** Crosses threads. */
   readonly memory: SharedArrayBuffer;

@@ -2,7 +2,10 @@ import { monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 
 /** How well a thread runs. */
 export interface ThreadHealth {
-  /** How late its event loop was at worst since the last look, but for one time in a hundred; seconds. */
+  /**
+   * How late its event loop was at worst since the last look, but for one time in a hundred;
+   * seconds.
+   */
   readonly lagSeconds: number;
   /** Time that it stood still for garbage, since its start; seconds. */
   readonly gcSeconds: number;

@@ -14,7 +14,9 @@ describe.skipIf(demoIsLeftOut)(`S25: a tenant’s share of the cache${leftOutBec
   }, 60_000);
   afterAll(() => server?.stop());
 
-  /** Streams until its client leaves; of the mock, an answer of its whole prompt again and again. */
+  /**
+   * Streams until its client leaves; of the mock, an answer of its whole prompt again and again.
+   */
   function ask(tenant: string, prompt: readonly number[], max_tokens: number) {
     const client = new AbortController();
     const body = { model: 'mock', prompt, max_tokens, ignore_eos: true, stream: true };

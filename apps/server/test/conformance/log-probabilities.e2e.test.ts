@@ -61,7 +61,8 @@ describe('log-probabilities', () => {
     expect(shown.map(({ bytes }) => bytes)).toEqual(
       idsOf(parts.join('')).map((id) => [...tokenizer.bytes.bytesOf(id)]),
     );
-    // Of thoughts and content: the bytes so far hold the text so far, and at most what is held back.
+    // Of thoughts and content: the bytes so far hold the text so far, and at most what is held
+    // back.
     let bytes = '';
     let text = '';
     for (const { choices } of both.chunks) {

@@ -1,4 +1,5 @@
-// Preloaded into a server process: SIGWINCH is a bug on the main thread, whose error quotes a client.
+// Preloaded into a server process: SIGWINCH is a bug on the main thread, whose error quotes a
+// client.
 import { isMainThread } from 'node:worker_threads';
 
 if (isMainThread) {

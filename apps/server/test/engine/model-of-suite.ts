@@ -5,7 +5,8 @@ import { afterAll, beforeAll } from 'vitest';
 import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
 
 /**
- * Loads T32 with MXFP8 experts before the tests of the suite that calls this, and disposes it after them.
+ * Loads T32 with MXFP8 experts before the tests of the suite that calls this, and disposes it after
+ * them.
  *
  * @returns gives the model, while tests run
  */

@@ -47,7 +47,8 @@ describe('S6: the wasm memory of a grammar worker', () => {
   };
 
   it('refuses the grammar that needs more of it than there may be, and goes on', async () => {
-    // The library has 16.2 MiB from the start, of which some are free, and asks for three more at once.
+    // The library has 16.2 MiB from the start, of which some are free, and asks for three more at
+    // once.
     start(17 * mebibyte);
     let verdict: GrammarVerdict;
     for (let number = 0; number < 40 && !verdict; number += 1) {

@@ -1,4 +1,5 @@
-// The engine worker, whose CPU device is lost after some steps, as a GPU is after an illegal access.
+// The engine worker, whose CPU device is lost after some steps, as a GPU is after an illegal
+// access.
 import { open } from '@altstream/cuda-runtime';
 import { injectFaults } from '@altstream/cuda-runtime/testing';
 

@@ -9,7 +9,9 @@ export interface ModelFolder {
   remove(): void;
 }
 
-/** Writes a hash-weight model as a real checkpoint; its folder, and so its served name, is `name`. */
+/**
+ * Writes a hash-weight model as a real checkpoint; its folder, and so its served name, is `name`.
+ */
 export async function makeModelFolder(
   name: HashModelName,
   options: { mxfp8?: boolean; shards?: number } = {},

@@ -56,7 +56,9 @@ export interface Received {
 
 const tokenizer = new ChatTokenizer(buildByteTokenizer({ vocabSize: 600 }).tokenizerJson);
 
-/** An engine that says what a test wrote; every token goes through the real detokenizer and parsers. */
+/**
+ * An engine that says what a test wrote; every token goes through the real detokenizer and parsers.
+ */
 export class ScriptedEngine implements EngineLink {
   state: EngineLink['state'] = 'ready';
   readonly progress = { phase: 'ready', done: 1, total: 1 };

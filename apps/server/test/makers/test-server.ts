@@ -11,7 +11,10 @@ export interface TestServer {
   close(): Promise<void>;
 }
 
-/** Starts a server on a model folder, in fp32 and by default on the CPU, and waits until it is ready. */
+/**
+ * Starts a server on a model folder, in fp32 and by default on the CPU, and waits until it is
+ * ready.
+ */
 export async function startTestServer(
   model: string,
   options: { backend?: BackendName; apiKey?: string; args?: readonly string[] } = {},

@@ -22,8 +22,9 @@ const suffixes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Reads the text format 0.0.4 and refuses whatever is not of it: names, labels and their order, values, types,
- * samples outside their family, the same sample twice, histograms that do not grow or lack `+Inf`.
+ * Reads the text format 0.0.4 and refuses whatever is not of it: names, labels and their order,
+ * values, types, samples outside their family, the same sample twice, histograms that do not grow
+ * or lack `+Inf`.
  */
 export function readExposition(text: string): Map<string, Family> {
   if (!text.endsWith('\n')) throw new Error('the last line does not end');

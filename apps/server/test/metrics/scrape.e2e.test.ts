@@ -228,7 +228,8 @@ describe.skipIf(demoIsLeftOut)(`metrics of a known workload${leftOutBecause}`, (
       .get('vllm:iteration_tokens_total')
       ?.samples.find(({ name }) => name.endsWith('_sum'))?.value;
     const found = families.get('vllm:prefix_cache_hits_total')?.samples[0]?.value ?? Number.NaN;
-    // Every prompt token that was not found, and every token after the first of each of four choices.
+    // Every prompt token that was not found, and every token after the first of each of four
+    // choices.
     expect(sum).toBe(40 - found + 4 * 6);
   });
 });

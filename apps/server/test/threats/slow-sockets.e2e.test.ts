@@ -6,7 +6,9 @@ import { waitFor } from '../makers/wait-for.js';
 const sockets = 2000;
 const rounds = 5;
 
-/** Requests that never come to an end: in their headers, in their body, or before the first letter. */
+/**
+ * Requests that never come to an end: in their headers, in their body, or before the first letter.
+ */
 const beginnings = [
   '',
   'POST /v1/completions HTTP/1.1\r\nhost: a\r\nx-slow: ',
@@ -71,7 +73,8 @@ describe('clients that send slowly, or nothing', () => {
     } finally {
       clearInterval(timer);
     }
-    // What was too slow with its headers is closed after a minute, and comes back: an attacker's would.
+    // What was too slow with its headers is closed after a minute, and comes back: an attacker's
+    // would.
     dribble();
     await waitFor(
       () => open.every(({ connecting, destroyed }) => !connecting && !destroyed),

@@ -38,7 +38,9 @@ function alternativeNames(hosts: readonly string[]): Buffer {
   return extension('551d11', sequence(...names));
 }
 
-/** A certificate for hosts, signed by the authority, or by itself; it signs others if `isAuthority`. */
+/**
+ * A certificate for hosts, signed by the authority, or by itself; it signs others if `isAuthority`.
+ */
 export function makeCertificate(
   name: string,
   options: { hosts?: readonly string[]; by?: Authority; days?: number; isAuthority?: boolean } = {},

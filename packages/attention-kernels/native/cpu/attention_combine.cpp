@@ -1,5 +1,5 @@
-// Joins the pieces of split query rows on the CPU. CPU attention does not split its rows: this is what
-// the CUDA kernel is compared with. Plain loops; a few numbers per row and piece.
+// Joins the pieces of split query rows on the CPU. CPU attention does not split its rows: this is
+// what the CUDA kernel is compared with. Plain loops; a few numbers per row and piece.
 #include "attention_kernels/attention_combine.h"
 
 #include <math.h>

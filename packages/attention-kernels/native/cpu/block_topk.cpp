@@ -1,8 +1,8 @@
 // Choice of blocks on the CPU: the entry, forced blocks, and the baseline level.
 //
 // Baseline: one pass with a sorted list of the best so far. A block enters only if it beats the
-// worst of the list, so that among equals the lower id, which came first, stays. Compares nb numbers
-// per row and moves few: after the first blocks of a row entries are rare.
+// worst of the list, so that among equals the lower id, which came first, stays. Compares nb
+// numbers per row and moves few: after the first blocks of a row entries are rare.
 #include "attention_kernels/block_topk.h"
 
 #include "best_blocks.h"

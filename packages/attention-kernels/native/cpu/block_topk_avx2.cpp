@@ -2,8 +2,8 @@
 //
 // Nothing is sorted: a cut between the scores is found by bisection, counting 64 scores at a time,
 // and the ids above it come out in ascending order by themselves. Few are wanted of a long row: the
-// maxima of 64 interleaved parts give a value that at least `wanted` scores reach and few others do;
-// only those are kept and cut. Reads the row twice, 4 B a score.
+// maxima of 64 interleaved parts give a value that at least `wanted` scores reach and few others
+// do; only those are kept and cut. Reads the row twice, 4 B a score.
 #include <immintrin.h>
 #include <string.h>
 

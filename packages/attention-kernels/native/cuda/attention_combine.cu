@@ -1,9 +1,11 @@
-// Joins the pieces of split query rows on CUDA: a block per row, a thread per dim. The joins are those
-// of a row that was not split (device/fold.cuh), in the same order, so the result has its bits.
+// Joins the pieces of split query rows on CUDA: a block per row, a thread per dim. The joins are
+// those of a row that was not split (device/fold.cuh), in the same order, so the result has its
+// bits.
 //
-// Pieces come in batches of a run's sixteen; groups of threads have batches of their own. Everything of
-// a batch is on its way at once. What the joins of a batch multiply by follows from the maxima alone: the
-// lanes of a warp form it together, and a dim's joins are two multiplications and an addition each.
+// Pieces come in batches of a run's sixteen; groups of threads have batches of their own.
+// Everything of a batch is on its way at once. What the joins of a batch multiply by follows from
+// the maxima alone: the lanes of a warp form it together, and a dim's joins are two multiplications
+// and an addition each.
 #include "attention_kernels/attention_combine.h"
 #include "dense_kernels/cuda/convert.cuh"
 #include "dense_kernels/cuda/mma.cuh"
@@ -29,7 +31,8 @@ constexpr int kMostDims = 128;                 // of a group of threads
 constexpr int kMostGroups = 4;
 constexpr int kMostThreads = kMostDims * kMostGroups;
 
-// A part of the row and the thread's dim of it. Nothing is -0, which changes no bit of what is added.
+// A part of the row and the thread's dim of it. Nothing is -0, which changes no bit of what is
+// added.
 struct Joined {
   Part part = {kMinusInfinity, -0.0f};
   float value = -0.0f;
@@ -70,8 +73,8 @@ __device__ __forceinline__ int32_t pieces_of(const AttentionCombineParams& p, in
   return static_cast<int32_t>((keys + p.piece_keys - 1) >> shift);
 }
 
-// The steps of a batch, of which the lane's piece has `part`; returns the largest score behind them.
-// `before` is the largest before. The same numbers as Fold forms one after the other.
+// The steps of a batch, of which the lane's piece has `part`; returns the largest score behind
+// them. `before` is the largest before. The same numbers as Fold forms one after the other.
 __device__ __forceinline__ float make_steps(Step* steps, const Part& part, float before,
                                             float factor) {
   const bool is_empty = part.sum == 0.0f;

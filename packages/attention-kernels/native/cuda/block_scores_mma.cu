@@ -1,10 +1,10 @@
 // Block scores on tensor cores: bf16, the largest score, index_dim 32, 64 or 128.
 //
-// The warps of a block score one block of the context at a time for 16 rows, which are the index heads
-// of up to tile_tokens tokens; each has steps of 32 keys of its own. A lane copies what it multiplies,
-// 16 bytes at a time: the four lanes of a key take 8 dims each of every 32, q is cut alike, so a dot
-// product only sums in another order. That order, and so a score, is the same whatever else is in the
-// tile.
+// The warps of a block score one block of the context at a time for 16 rows, which are the index
+// heads of up to tile_tokens tokens; each has steps of 32 keys of its own. A lane copies what it
+// multiplies, 16 bytes at a time: the four lanes of a key take 8 dims each of every 32, q is cut
+// alike, so a dot product only sums in another order. That order, and so a score, is the same
+// whatever else is in the tile.
 //
 // The tensor core cuts the low bits of its sums, so it only sums 16 products at a time; those are
 // added in fp32 with rounding.
@@ -93,8 +93,8 @@ __device__ __forceinline__ void dot_keys(float (&d)[4], const uint4 (&low)[kChun
   }
 }
 
-// Starts to copy the step of a page that begins with key `first`. Behind the last key that may be seen
-// that one is copied once more; its score is not taken.
+// Starts to copy the step of a page that begins with key `first`. Behind the last key that may be
+// seen that one is copied once more; its score is not taken.
 template <int kChunks>
 __device__ __forceinline__ void load_step(const Bf16* page, int32_t first, int32_t count,
                                           uint4 (*to)[kChunks][32]) {
@@ -140,8 +140,8 @@ struct Rows {
   int64_t to;           // its first score
 };
 
-// Tokens [begin, end) of the tile, which share a sequence and have keys up to position `last`: their
-// scores of this thread block's blocks of the context, of which there are `most`.
+// Tokens [begin, end) of the tile, which share a sequence and have keys up to position `last`:
+// their scores of this thread block's blocks of the context, of which there are `most`.
 template <int kChunks>
 __device__ __forceinline__ void score_run(Shared<kChunks>& s, const BlockScoresParams& p,
                                           int32_t begin, int32_t end, int32_t sequence,

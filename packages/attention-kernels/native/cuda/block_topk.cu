@@ -1,9 +1,9 @@
 // Choice of blocks on CUDA: a block of threads per token and index head.
 //
-// Scores are compared as whole numbers in the order of the floats, so the choice is exact and has the
-// blocks of the CPU. Few scores: each thread counts how many come before its own. Many: the bits of
-// the smallest chosen score are found eight at a time from histograms. Either way the chosen blocks
-// are written in ascending order by counting the flags before each.
+// Scores are compared as whole numbers in the order of the floats, so the choice is exact and has
+// the blocks of the CPU. Few scores: each thread counts how many come before its own. Many: the
+// bits of the smallest chosen score are found eight at a time from histograms. Either way the
+// chosen blocks are written in ascending order by counting the flags before each.
 //
 // A decode step finds this code cold: the way of few scores is short, the other is not inlined.
 #include "attention_kernels/block_topk.h"
@@ -109,8 +109,8 @@ __device__ __forceinline__ void choose_by_rank(Shared& s, const float* scores, i
   }
 }
 
-// The digit at `shift` of the `wanted`-th largest key among those that agree with `prefix` above it;
-// `wanted` becomes its place among those that share the digit too.
+// The digit at `shift` of the `wanted`-th largest key among those that agree with `prefix` above
+// it; `wanted` becomes its place among those that share the digit too.
 __device__ __forceinline__ uint32_t find_digit(Shared& s, const float* scores, int32_t count,
                                                uint32_t prefix, int shift, int32_t& wanted) {
 #pragma unroll 1

@@ -1,10 +1,10 @@
 // Gemma RMS norm per head and partial rotation of q, k and the index pair on CUDA: a warp per head.
 //
-// A block does heads of one token, so that the angles are formed once for all of its warps; how many
-// blocks share a token is the plan's choice and changes no bit. A head is widened into shared memory,
-// where a lane finds the other half of a pair. Reads and writes each element once; with a cache, keys
-// go to their slot too, and v is copied there. Any sizes; the usual one is qk_norm_rope_128.cu, which
-// does the same arithmetic.
+// A block does heads of one token, so that the angles are formed once for all of its warps; how
+// many blocks share a token is the plan's choice and changes no bit. A head is widened into shared
+// memory, where a lane finds the other half of a pair. Reads and writes each element once; with a
+// cache, keys go to their slot too, and v is copied there. Any sizes; the usual one is
+// qk_norm_rope_128.cu, which does the same arithmetic.
 #include "attention_kernels/qk_norm_rope.h"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
@@ -41,16 +41,16 @@ struct alignas(16) Shared {
   float sines[kMaxDims / 2];
 };
 
-// The frequencies need no predecessor: they are formed while the block waits. Kept in `sines`, where the
-// same thread finds them again.
+// The frequencies need no predecessor: they are formed while the block waits. Kept in `sines`,
+// where the same thread finds them again.
 __device__ __forceinline__ void fill_frequencies(Shared& s, const QkNormRopeParams& p) {
   for (int32_t i = threadIdx.x; i < p.rotary_dim / 2; i += blockDim.x) {
     s.sines[i] = frequency_of(i, p.rotary_dim, p.log2_theta);
   }
 }
 
-// The frequency is rounded to fp32 once, the product once; cosine and sine are those of exactly that
-// number.
+// The frequency is rounded to fp32 once, the product once; cosine and sine are those of exactly
+// that number.
 __device__ __forceinline__ void fill_rotation(Shared& s, const QkNormRopeParams& p,
                                               int32_t position) {
   for (int32_t i = threadIdx.x; i < p.rotary_dim / 2; i += blockDim.x) {

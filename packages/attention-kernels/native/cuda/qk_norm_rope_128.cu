@@ -1,10 +1,10 @@
-// Gemma RMS norm per head and partial rotation on CUDA for heads of 128 dims, of which a multiple of
-// sixteen turn: bf16, everything at multiples of 16 bytes. Half a warp has a head, a lane eight dims of
-// it: it is read once, and the other half of a pair comes from another lane.
+// Gemma RMS norm per head and partial rotation on CUDA for heads of 128 dims, of which a multiple
+// of sixteen turn: bf16, everything at multiples of 16 bytes. Half a warp has a head, a lane eight
+// dims of it: it is read once, and the other half of a pair comes from another lane.
 //
-// A warp forms the token's angles itself, so nobody waits for others; while it does, its heads are on
-// their way. What needs no predecessor, weights and frequencies, is there before. v is copied to its
-// slot as one more tensor of heads. The arithmetic is that of qk_norm_rope.cu.
+// A warp forms the token's angles itself, so nobody waits for others; while it does, its heads are
+// on their way. What needs no predecessor, weights and frequencies, is there before. v is copied to
+// its slot as one more tensor of heads. The arithmetic is that of qk_norm_rope.cu.
 #include "attention_kernels/qk_norm_rope.h"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"

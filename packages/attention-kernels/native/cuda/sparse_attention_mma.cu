@@ -1,5 +1,5 @@
-// Attention to the chosen blocks on tensor cores: the rows of paged_attention_mma.cu over the list of
-// the token and KV head.
+// Attention to the chosen blocks on tensor cores: the rows of paged_attention_mma.cu over the list
+// of the token and KV head.
 #include "attention_kernels/sparse_attention.h"
 
 #include "device/attend_rows.cuh"

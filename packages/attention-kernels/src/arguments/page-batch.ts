@@ -1,7 +1,9 @@
 // The part of a ragged batch that says where each token's context lies.
 import type { ArgumentChecks, Tensor } from '@altstream/cuda-runtime';
 
-/** Which sequence each token belongs to, where it stands in it, and which pages hold its context. */
+/**
+ * Which sequence each token belongs to, where it stands in it, and which pages hold its context.
+ */
 export interface PageBatch {
   /** i32 [sequences, maxPages]; page of block b of a sequence, −1 = none. */
   readonly pageTable: Tensor;

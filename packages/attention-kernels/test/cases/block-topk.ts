@@ -1,6 +1,7 @@
 /**
  * How scores are made: `special` mixes NaN, infinities and equal values; `any bits` are floats of
- * every exponent, denormal ones and NaN among them; `mostly lowest` has one number among 16 −∞ or NaN.
+ * every exponent, denormal ones and NaN among them; `mostly lowest` has one number among 16 −∞ or
+ * NaN.
  */
 export type ScoreKind = (typeof scoreKinds)[number];
 
@@ -37,7 +38,10 @@ const longest = {
   ...{ indexHeads: 1, maxPages: 8192, pageTokens: 128, positions: [1_048_575, 1_044_000] },
 } as const;
 
-/** Below, at and above topk blocks; ties; forced blocks; row lengths around the vectors of every level. */
+/**
+ * Below, at and above topk blocks; ties; forced blocks; row lengths around the vectors of every
+ * level.
+ */
 export const blockTopkCases: readonly BlockTopkCase[] = [
   ...scoreKinds.map((scores) => ({ name: `T32, ${scores} scores`, ...t32, scores })),
   ...scoreKinds.map((scores) => ({

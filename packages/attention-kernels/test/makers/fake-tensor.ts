@@ -50,7 +50,9 @@ export function fakeTensor(
   return tensor as Tensor;
 }
 
-/** A stream of the fake device. No kernels are loaded for it: a call that passes its checks fails. */
+/**
+ * A stream of the fake device. No kernels are loaded for it: a call that passes its checks fails.
+ */
 export function fakeStream(): Stream {
   return { device, runtime: {}, tensor: fakeTensor } as unknown as Stream;
 }

@@ -1,4 +1,6 @@
-/** A function that computes once per key: levels of the CPU share the batch and the slow reference. */
+/**
+ * A function that computes once per key: levels of the CPU share the batch and the slow reference.
+ */
 export function once<K extends object, V>(compute: (key: K) => V): (key: K) => V {
   const known = new WeakMap<K, { readonly value: V }>();
   return (key) => {

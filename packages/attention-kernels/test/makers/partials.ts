@@ -11,8 +11,8 @@ export const piecesOf = ({ mostKeys, pieceKeys }: AttentionCombineCase) =>
   Math.ceil(mostKeys / pieceKeys);
 
 /**
- * Random pieces, a quarter of them empty, and the rows that they make. NaN is where nobody may look:
- * behind the last piece of a row, and among the values of empty ones.
+ * Random pieces, a quarter of them empty, and the rows that they make. NaN is where nobody may
+ * look: behind the last piece of a row, and among the values of empty ones.
  */
 export function makePartials(testCase: AttentionCombineCase, seed: number) {
   const { positions, heads, headDim, mostKeys, pieceKeys, isCausal } = testCase;

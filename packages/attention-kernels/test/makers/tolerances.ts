@@ -2,8 +2,8 @@
 
 /**
  * Attention outputs are averages of values of size 2 … 8. fp32: scores of size 20 carry a few
- * roundings (4e-6 in all), which exp passes on. bf16: the same, and one rounding of the output, at most
- * 2^-8 of it.
+ * roundings (4e-6 in all), which exp passes on. bf16: the same, and one rounding of the output, at
+ * most 2^-8 of it.
  */
 export const attentionTolerance = {
   f32: { relative: 1e-5, absolute: 2e-5 },

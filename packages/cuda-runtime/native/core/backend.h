@@ -158,8 +158,8 @@ class Backend {
   /// Makes the first launch on the stream cheaper.
   virtual Status upload(Stream&, Exec&) { return {}; }
   virtual Ref<Ticket> launch(Stream& stream, Exec& exec) = 0;
-  /// The driver's own Graphviz text of what it made of the graph, `verbose` with all that it knows of
-  /// each node. May write a file, so not on a thread that must not wait.
+  /// The driver's own Graphviz text of what it made of the graph, `verbose` with all that it knows
+  /// of each node. May write a file, so not on a thread that must not wait.
   virtual Status driver_dot(Exec&, bool /*verbose*/, std::string&) {
     return Status::argument("the cpu backend has no driver that could draw the graph",
                             "Use `graph.toDot()`, which is the same on every backend");

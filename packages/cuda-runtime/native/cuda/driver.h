@@ -1,5 +1,5 @@
-// How answers of the CUDA runtime become ours. Return values only: the thread's last error is cleared
-// after each failure and never read.
+// How answers of the CUDA runtime become ours. Return values only: the thread's last error is
+// cleared after each failure and never read.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,7 +25,8 @@ bool is_unloading(cudaError_t error);
 /// Success, or what the driver refused: `what` says what was tried, "launching kernel add".
 core::Status to_status(cudaError_t error, const std::string& what);
 
-/// From now on nothing that this thread does breaks a capture of somebody else in the process (CT03).
+/// From now on nothing that this thread does breaks a capture of somebody else in the process
+/// (CT03).
 void relax_thread() noexcept;
 
 /// While it lives, this thread's calls leave captures of other libraries alone, and are not refused

@@ -110,7 +110,8 @@ Status CudaImage::find_kernel(const KernelLayout& layout, cudaLibrary_t library,
   CUfunction function = nullptr;
   if (status.ok()) status = function_of(kernel, function);
   if (!status.ok()) return status;
-  // A graph's end is no programmatic event: what follows a kernel that triggers could not start early.
+  // A graph's end is no programmatic event: what follows a kernel that triggers could not start
+  // early.
   const bool has_graphs = launch_by_graph_ && !layout.triggers;
   auto graphs = has_graphs ? std::make_unique<KernelGraphs>(device_.reaper(),
                                                             device_.launches_by_graph())

@@ -33,8 +33,8 @@ struct ImageSource {
 
 class CudaImage : public core::ModuleImage {
  public:
-  /// Loads every fatbin that the manifest names, checks each kernel's layout against it, and touches
-  /// each kernel, so that no first launch has to load code.
+  /// Loads every fatbin that the manifest names, checks each kernel's layout against it, and
+  /// touches each kernel, so that no first launch has to load code.
   static core::Status load(Device& device, const ImageSource& source,
                            const std::vector<core::KernelLayout>& layouts,
                            std::unique_ptr<core::ModuleImage>& image);

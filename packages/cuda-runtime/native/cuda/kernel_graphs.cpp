@@ -58,8 +58,8 @@ bool KernelGraphs::launch(const core::Work& work, CUfunction function,
   return true;
 }
 
-// The stream's slot, locked; null when it has none and gets none. A slot that is busy is not waited for:
-// its stream may wait in the driver, and an ordinary launch does as well.
+// The stream's slot, locked; null when it has none and gets none. A slot that is busy is not waited
+// for: its stream may wait in the driver, and an ordinary launch does as well.
 KernelGraphs::Slot* KernelGraphs::lock_slot(cudaStream_t stream) noexcept {
   const core::LockGuard lock(mutex_);
   const auto [place, is_own] = places_.ask(stream);

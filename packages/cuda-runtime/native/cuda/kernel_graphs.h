@@ -1,5 +1,5 @@
-// Ordinary launches of a kernel as launches of a graph of one node: the same work for the device, and on
-// some machines half the time of the call (docs/cuda-backend.md, "Launches").
+// Ordinary launches of a kernel as launches of a graph of one node: the same work for the device,
+// and on some machines half the time of the call (docs/cuda-backend.md, "Launches").
 #pragma once
 
 #include <cuda.h>
@@ -18,8 +18,8 @@ namespace cuda_runtime::cuda {
 class Reaper;
 
 /// The executables of one kernel, for the streams that start it often now. An executable never runs
-/// beside itself, which on one stream changes nothing. A launch may wait in the driver, when too much is
-/// pending on its stream: nothing else waits for it here.
+/// beside itself, which on one stream changes nothing. A launch may wait in the driver, when too
+/// much is pending on its stream: nothing else waits for it here.
 class KernelGraphs {
  public:
   /// `count`: launches that were made so, of all kernels.
@@ -28,9 +28,9 @@ class KernelGraphs {
   KernelGraphs(const KernelGraphs&) = delete;
   KernelGraphs& operator=(const KernelGraphs&) = delete;
 
-  /// Starts the kernel; false when nothing was started, because the launch asks for what such a graph does
-  /// not have, the stream has not started the kernel often enough, or the driver refused: an ordinary
-  /// launch does it then, or says why not.
+  /// Starts the kernel; false when nothing was started, because the launch asks for what such a
+  /// graph does not have, the stream has not started the kernel often enough, or the driver
+  /// refused: an ordinary launch does it then, or says why not.
   bool launch(const core::Work& work, CUfunction function, cudaStream_t stream) noexcept;
 
  private:

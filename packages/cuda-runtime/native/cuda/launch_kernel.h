@@ -33,8 +33,8 @@ cudaError_t launch_kernel(const core::Work& work, cudaStream_t stream, const Lau
 /// The same without marks, on a stream of default priority: often by the kernel's own graphs.
 cudaError_t launch_plain_kernel(const core::Work& work, cudaStream_t stream);
 
-/// Runs the work's host function on the driver's callback thread, in stream order. The work must live
-/// until then.
+/// Runs the work's host function on the driver's callback thread, in stream order. The work must
+/// live until then.
 cudaError_t call_host(const core::Work& work, cudaStream_t stream);
 /// The same for a node.
 void CUDART_CB run_host(void* work);

@@ -5,8 +5,8 @@ import { wrongKind } from './faults.js';
 export type OptionNames<Options extends object> = Readonly<Record<keyof Options, true>>;
 
 /**
- * Every option object of the public API passes here, so that a misspelt name is never a default that
- * nobody asked for.
+ * Every option object of the public API passes here, so that a misspelt name is never a default
+ * that nobody asked for.
  *
  * @param argument how the call names the object; `options` for the last argument of a call
  * @throws ArgumentError unless `value` is an object, and for a name that is not in `known`
@@ -74,7 +74,8 @@ function unknownName(
   });
 }
 
-// The known name that begins so, or has the fewest changes; none when over half of the letters change.
+// The known name that begins so, or has the fewest changes; none when over half of the letters
+// change.
 function nearestOf(name: string, known: readonly string[]): string | undefined {
   const word = name.toLowerCase();
   const ranked = known.map((candidate) => {

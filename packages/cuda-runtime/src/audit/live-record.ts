@@ -87,8 +87,8 @@ export interface ExportHolder extends CountedHolder {
 export interface WorkHolder extends CountedHolder {
   readonly by: 'work';
   /**
-   * Name of the kernel or host function, `copy`, `fill`, …; `graph` for a launch of one, `mark` for a
-   * point that somebody waits for.
+   * Name of the kernel or host function, `copy`, `fill`, …; `graph` for a launch of one, `mark` for
+   * a point that somebody waits for.
    */
   readonly operation: string;
   /** `name#id` of the stream. */

@@ -18,7 +18,10 @@ export type CpuSchedule = 'parallel' | 'serial' | 'random' | 'adversarial';
 export interface CpuOptions {
   /** Default: the highest that the machine has. */
   readonly level?: CpuLevelName;
-  /** Threads of a kernel's parallel loops, at most 1024; default all cores. Results never depend on it. */
+  /**
+   * Threads of a kernel's parallel loops, at most 1024; default all cores. Results never depend on
+   * it.
+   */
   readonly threads?: number;
   /** Most operations that run at once, at most 1024; default 32. */
   readonly maxThreads?: number;

@@ -5,8 +5,8 @@ interface WaitCounters {
 }
 
 /**
- * Warns of kernels that claim to wait for their predecessors and do not: on a GPU they would read too early.
- * With `strictPdl` it is an error instead.
+ * Warns of kernels that claim to wait for their predecessors and do not: on a GPU they would read
+ * too early. With `strictPdl` it is an error instead.
  */
 export class MissingWaits {
   #isSilent: boolean;

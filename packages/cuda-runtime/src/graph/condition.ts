@@ -4,8 +4,9 @@ import { collectorTerms, NativeRecord } from '../native/record.js';
 import { notCloneable } from '../threads/not-cloneable.js';
 
 /**
- * A value of a graph that kernels set and one conditional node reads. Give it to a `uint64_t` field of a
- * kernel; on CUDA the kernel calls `cudaGraphSetConditional`, on the CPU `context->set_conditional`.
+ * A value of a graph that kernels set and one conditional node reads. Give it to a `uint64_t` field
+ * of a kernel; on CUDA the kernel calls `cudaGraphSetConditional`, on the CPU
+ * `context->set_conditional`.
  */
 export class Condition {
   /** @internal Refuses structured clone. */

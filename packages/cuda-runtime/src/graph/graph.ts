@@ -61,7 +61,10 @@ export class NativeGraph implements Graph {
   readonly cloning = notCloneable;
   readonly device: Device;
   readonly origin: Graph['origin'];
-  /** @internal Stands for the graph where its nodes are checked: executables must not keep the graph. */
+  /**
+   * @internal Stands for the graph where its nodes are checked: executables must not keep the
+   * graph.
+   */
   readonly owner: object = {};
   /** @internal What lives as long as the graph or an executable of it. */
   readonly held: HeldObjects;
@@ -206,7 +209,7 @@ export class NativeGraph implements Graph {
     const [taken = 0, other] = graphs;
     return {
       node: added(this, id),
-      // biome-ignore lint/suspicious/noThenProperty: the pair of `else`; a graph is no function, so that nothing takes the object for a promise
+      // biome-ignore lint/suspicious/noThenProperty: the pair of `else`; no function, so no promise
       then: this.#body(taken),
       ...(other === undefined ? {} : { else: this.#body(other) }),
     };

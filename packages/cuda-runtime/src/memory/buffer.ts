@@ -27,7 +27,9 @@ export class NativeBuffer implements DeviceBuffer {
   // Whether the record counts this wrapper.
   readonly #isCounted: boolean;
 
-  /** @param memory the handle of a fresh record, or a record; that of `part` is opened by the caller */
+  /**
+   * @param memory the handle of a fresh record, or a record; that of `part` is opened by the caller
+   */
   constructor(
     device: Device,
     memory: Handle | SharedMemory,
@@ -77,8 +79,8 @@ export class NativeBuffer implements DeviceBuffer {
   }
 
   /**
-   * @internal A part that takes the place of this buffer, which ends: with the part the reference goes,
-   * also where views have no share.
+   * @internal A part that takes the place of this buffer, which ends: with the part the reference
+   * goes, also where views have no share.
    */
   become(byteOffset: number, byteLength: number): DeviceBuffer {
     const view = this.#part(this.shared('buffer.subarray'), byteOffset, byteLength, true);

@@ -11,8 +11,8 @@ interface FreeingGraph {
 }
 
 /**
- * Memory that a graph allocates. Disposing it outside is its free, unless a node does that, until the
- * graph of that node is disposed (CM06); views of it are borrowed.
+ * Memory that a graph allocates. Disposing it outside is its free, unless a node does that, until
+ * the graph of that node is disposed (CM06); views of it are borrowed.
  */
 export class GraphBuffer extends NativeBuffer {
   // Weakly: a graph that its user forgot must stay collectable.
@@ -22,7 +22,9 @@ export class GraphBuffer extends NativeBuffer {
     super(device, new SharedMemory(handle, nameOf(label, bytes), 'graph'), bytes, label);
   }
 
-  /** @internal A node of `graph`, or of the capture that is open, frees it; undefined: none does. */
+  /**
+   * @internal A node of `graph`, or of the capture that is open, frees it; undefined: none does.
+   */
   freeBy(graph: FreeingGraph | 'capture' | undefined): void {
     this.#freedBy = typeof graph === 'object' ? new WeakRef(graph) : graph;
   }

@@ -3,8 +3,8 @@ import { NotOwnerError } from '../errors/not-owner-error.js';
 import { NativeBuffer } from './buffer.js';
 
 /**
- * What the tensors of a workspace have as their `buffer`: a wrapper of a piece of the arena, which only
- * the workspace ends.
+ * What the tensors of a workspace have as their `buffer`: a wrapper of a piece of the arena, which
+ * only the workspace ends.
  */
 class LentBuffer extends NativeBuffer {
   override dispose(): void {
@@ -18,8 +18,8 @@ class LentBuffer extends NativeBuffer {
 }
 
 /**
- * A wrapper of `piece` that cannot be disposed and ends with it, as all views of either do. What is no
- * buffer of this package, such as a test's, is lent as it is.
+ * A wrapper of `piece` that cannot be disposed and ends with it, as all views of either do. What is
+ * no buffer of this package, such as a test's, is lent as it is.
  */
 export function lend(api: string, piece: DeviceBuffer): DeviceBuffer {
   if (!(piece instanceof NativeBuffer)) return piece;

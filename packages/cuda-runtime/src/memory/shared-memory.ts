@@ -15,9 +15,9 @@ interface View {
 
 /**
  * The record of an allocation, shared by the buffer that allocated it and by the views of it: the
- * last one that is closed gives the memory back. Only the record itself is watched by the collector,
- * so a view costs a count; a forgotten one is released when the record is collected, that is, when
- * no wrapper is left that is open.
+ * last one that is closed gives the memory back. Only the record itself is watched by the
+ * collector, so a view costs a count; a forgotten one is released when the record is collected,
+ * that is, when no wrapper is left that is open.
  */
 export class SharedMemory extends NativeRecord {
   readonly #share: { -readonly [Fact in keyof RecordShare]: RecordShare[Fact] };

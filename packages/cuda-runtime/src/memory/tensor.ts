@@ -36,8 +36,8 @@ export const Tensor = {
   },
 
   /**
-   * A view of a buffer, or of what a tensor covers. It shares the memory, which stays until the last
-   * view is disposed; of a borrowed tensor it is a borrowed view.
+   * A view of a buffer, or of what a tensor covers. It shares the memory, which stays until the
+   * last view is disposed; of a borrowed tensor it is a borrowed view.
    * @throws ArgumentError if the view does not lie inside or is misaligned; DisposedError
    */
   of(

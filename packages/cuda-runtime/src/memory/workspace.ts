@@ -41,8 +41,8 @@ const alignment = 256;
  * a captured graph can be replayed and a new capture writes to the same places. Nothing is freed
  * before `dispose`.
  *
- * Tensors of one workspace may be reused after `reset`, `release`: two branches that run at the same
- * time each need their own `lane`.
+ * Tensors of one workspace may be reused after `reset`, `release`: two branches that run at the
+ * same time each need their own `lane`.
  */
 export class Workspace implements TensorAllocator, Disposable {
   readonly device: Device;
@@ -83,8 +83,8 @@ export class Workspace implements TensorAllocator, Disposable {
   }
 
   /**
-   * The next slice of the arena; its contents are whatever was there. Borrowed, as are its views and its
-   * `buffer`, whose `dispose` throws `NotOwnerError`: the memory is the workspace's.
+   * The next slice of the arena; its contents are whatever was there. Borrowed, as are its views
+   * and its `buffer`, whose `dispose` throws `NotOwnerError`: the memory is the workspace's.
    */
   tensor(shape: readonly number[], dtype: DType, label?: string): Tensor {
     this.checkAlive('workspace.tensor');
@@ -127,7 +127,9 @@ export class Workspace implements TensorAllocator, Disposable {
     this.#offset = offset;
   }
 
-  /** A disjoint arena for a branch that runs at the same time; the same object for the same name. */
+  /**
+   * A disjoint arena for a branch that runs at the same time; the same object for the same name.
+   */
   lane(name: string): Workspace {
     this.checkAlive('workspace.lane');
     checkText('workspace.lane', 'name', name);

@@ -18,8 +18,8 @@ interface Held {
 }
 
 /**
- * Who ends an object: a user by `dispose`, the runtime, a pool of streams, a workspace, a graph with
- * its launches, or the collector, where there is no `dispose`.
+ * Who ends an object: a user by `dispose`, the runtime, a pool of streams, a workspace, a graph
+ * with its launches, or the collector, where there is no `dispose`.
  */
 export type RecordOwner = 'user' | 'runtime' | 'pool' | 'workspace' | 'graph' | 'collector';
 

@@ -51,7 +51,10 @@ export class Event implements Disposable {
     return states[state] ?? 'stale';
   }
 
-  /** True when complete or never recorded. @throws CaptureError, EventStateError when captured or stale */
+  /**
+   * True when complete or never recorded. @throws CaptureError, EventStateError when captured or
+   * stale
+   */
   isDone(): boolean {
     return guarded(() => environment().binding.eventQuery(this.use('event.isDone')));
   }

@@ -18,8 +18,8 @@ export interface StreamPoolOptions {
 const names: OptionNames<StreamPoolOptions> = { priority: true, name: true };
 
 /**
- * A few streams that are handed out in turn, for whoever has more branches than streams. Nobody else
- * shares streams: `device.createStream` makes a new one each time.
+ * A few streams that are handed out in turn, for whoever has more branches than streams. Nobody
+ * else shares streams: `device.createStream` makes a new one each time.
  */
 export class StreamPool implements Disposable {
   /** All of them, in the order in which `next` gives them out; the pool's to dispose. */

@@ -6,7 +6,10 @@ import { kernelsOverlap } from '../makers/kernels-overlap.js';
 
 const microseconds = 20_000;
 
-/** A kernel that triggers at once and ends late, and one behind it that notes whether it started early. */
+/**
+ * A kernel that triggers at once and ends late, and one behind it that notes whether it started
+ * early.
+ */
 interface Pair {
   readonly kind: 'full' | 'programmatic';
   readonly x: Tensor;
@@ -19,7 +22,9 @@ const parameters = ({ x, y, early }: Pair) => ({
   second: { x, y, started_early: early, value: 7, microseconds: 0 },
 });
 
-/** What follows by a full edge is a kernel that does not wait itself: only its edge holds it back. */
+/**
+ * What follows by a full edge is a kernel that does not wait itself: only its edge holds it back.
+ */
 const follower = ({ kind }: Pair) => (kind === 'full' ? 'pdl_no_wait' : 'pdl_second');
 
 const ways: readonly { name: string; build(scene: GraphScene, pairs: readonly Pair[]): Graph }[] = [

@@ -6,7 +6,10 @@ import { type GraphRow, GraphScene } from '../makers/graph-scene.js';
 const wide = { grid: [1], block: [256] } as const;
 const often = 300;
 
-/** Y becomes the number of the last launch only if every launch came in order, with its own parameters. */
+/**
+ * Y becomes the number of the last launch only if every launch came in order, with its own
+ * parameters.
+ */
 function count(scene: GraphScene, stream: Stream, y: Tensor, launches: number, first = 0): void {
   for (let at = first; at < first + launches; at += 1) {
     stream.launch(scene.kernel('accumulate'), wide, { y, count: y.elements, factor: 1, x: at });

@@ -8,7 +8,9 @@ export type Live = Readonly<Record<string, number>>;
 /** Those of a runtime, whatever thread made them. */
 export const liveOf = (t: TestRuntime): Live => t.runtime.stats().live;
 
-/** @throws Error if, after some collections, there are more than `before`; it says what holds them */
+/**
+ * @throws Error if, after some collections, there are more than `before`; it says what holds them
+ */
 export async function expectLive(t: TestRuntime, before: Live, rounds = 300): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     if (grown(liveOf(t), before).length === 0) return;

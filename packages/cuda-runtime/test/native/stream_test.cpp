@@ -1,5 +1,5 @@
-// Order and concurrency of streams, events, programmatic launches, completions; which streams have one of
-// a few places.
+// Order and concurrency of streams, events, programmatic launches, completions; which streams have
+// one of a few places.
 #include <mutex>
 #include <thread>
 

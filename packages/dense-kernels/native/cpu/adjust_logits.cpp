@@ -1,4 +1,5 @@
-// adjust_logits on the CPU: the exported entries and their baseline build. Steps: body/adjust_logits.h.
+// adjust_logits on the CPU: the exported entries and their baseline build. Steps:
+// body/adjust_logits.h.
 
 #include "body/adjust_logits.h"
 

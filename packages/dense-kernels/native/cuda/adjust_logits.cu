@@ -1,6 +1,6 @@
 // Adjusting logits on CUDA. adjust_logits: blocks over the parts of a row (x), which own their ids,
-// and over rows (y); no id is written by two threads between two barriers. restore_logits: a block a
-// row, as it joins the row to one log-probability. A row without a flag ends at once.
+// and over rows (y); no id is written by two threads between two barriers. restore_logits: a block
+// a row, as it joins the row to one log-probability. A row without a flag ends at once.
 #include "dense_kernels/adjust_logits.h"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "device/parts.cuh"

@@ -1,5 +1,5 @@
-// Row gather on CUDA: a block a token. Rows of one dtype are copied by 16 bytes, bit for bit; others
-// go through fp32, eight elements a thread. Bound by memory.
+// Row gather on CUDA: a block a token. Rows of one dtype are copied by 16 bytes, bit for bit;
+// others go through fp32, eight elements a thread. Bound by memory.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "dense_kernels/embedding.h"

@@ -1,6 +1,7 @@
-// linear on CUDA for rows of any alignment: bf16 x on tensor cores, any number of tokens, 8 of them a
-// block. A block has 16 outputs and a warp for each slice of the row, a unit of 64 columns at a time
-// straight from memory; the slices meet in shared memory at the end. Made to be right and short.
+// linear on CUDA for rows of any alignment: bf16 x on tensor cores, any number of tokens, 8 of them
+// a block. A block has 16 outputs and a warp for each slice of the row, a unit of 64 columns at a
+// time straight from memory; the slices meet in shared memory at the end. Made to be right and
+// short.
 //
 // linear_stream.cu and linear_tile.cu want rows at multiples of 16 bytes, linear_fma.cu f32 weights
 // or f32 x.
@@ -16,7 +17,8 @@ constexpr int kMostSlices = 8;
 
 using Partials = float[kMostSlices][kTokenTile * kRowTile];
 
-// The warp's slice, for 16 outputs and 8 tokens. Outputs behind the last are the last, tokens zeros.
+// The warp's slice, for 16 outputs and 8 tokens. Outputs behind the last are the last, tokens
+// zeros.
 template <typename Weight>
 __device__ __forceinline__ void sum_slice(float (&acc)[1][4], const LinearParams& p,
                                           int first_output, int64_t first_token) {

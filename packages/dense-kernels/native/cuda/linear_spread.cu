@@ -1,18 +1,19 @@
 // linear on CUDA for one or two tokens and MXFP8 weights: every multiprocessor has one block with
-// equally many rows, and all of its weights are on their way before the predecessors are waited for.
+// equally many rows, and all of its weights are on their way before the predecessors are waited
+// for.
 //
-// A warp has 4 outputs and 4 slices of their rows. Row m of its products is output m % 4 in slice m / 4
-// of them, column n is token n % 2 in slice n / 2, and only where both slices are the same are the sums
-// kept: the diagonal. So the tensor core's 16 rows are full although the block has a number of outputs
-// that only is a multiple of 4, and each sum is that of the other linears. Rows have up to eight slices,
-// in two warps then.
+// A warp has 4 outputs and 4 slices of their rows. Row m of its products is output m % 4 in slice m
+// / 4 of them, column n is token n % 2 in slice n / 2, and only where both slices are the same are
+// the sums kept: the diagonal. So the tensor core's 16 rows are full although the block has a
+// number of outputs that only is a multiple of 4, and each sum is that of the other linears. Rows
+// have up to eight slices, in two warps then.
 //
 //   shared   x: [token][columns of all slices]; for each warp its scales and its weights:
 //   scales   [4 outputs][4 slices][units][2], 4 bytes from one output to the next
 //   weights  [unit of 64 columns][rows g, rows g + 8][lane] 16 bytes; later the sums
 //
-// A token's x has 16 bytes behind it, so that eight lanes, which read half of two tokens, read all banks.
-// linear_stream.cu has more tokens, and the rows that are too many or too long for this.
+// A token's x has 16 bytes behind it, so that eight lanes, which read half of two tokens, read all
+// banks. linear_stream.cu has more tokens, and the rows that are too many or too long for this.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/linear.h"
@@ -104,8 +105,8 @@ __device__ __forceinline__ void copy_weights(const LinearParams& p, const WarpJo
   for (int unit = job.units; unit < kMostUnits; ++unit) commit_copies();
 }
 
-// The block's way to bring all columns of x, zeros behind the row. Not as the weights come, because then
-// it would be there only after all of them.
+// The block's way to bring all columns of x, zeros behind the row. Not as the weights come, because
+// then it would be there only after all of them.
 struct XLoader {
   static constexpr int kAtOnce = 4;
   const Bf16* row[kTokens];
@@ -236,7 +237,8 @@ __device__ __noinline__ float4 sum_special(const LinearParams& p, const WarpJob&
   return {acc[0], acc[1], acc[2], acc[3]};
 }
 
-// Writes the diagonal of a warp's sums: [slice][token][output]. Lane q % 4 has the columns of slice q.
+// Writes the diagonal of a warp's sums: [slice][token][output]. Lane q % 4 has the columns of slice
+// q.
 __device__ __forceinline__ void store_sums(const float (&acc)[4], float* own) {
   const int g = lane_id() / 4;
   const int q = lane_id() % 4;
@@ -271,8 +273,8 @@ struct BlockPlan {
   }
 };
 
-// All units of a warp. Before it waits for its predecessors it takes one turn of the loop over nothing, whose
-// code then need not be fetched when x is there, and widens the first units.
+// All units of a warp. Before it waits for its predecessors it takes one turn of the loop over
+// nothing, whose code then need not be fetched when x is there, and widens the first units.
 __device__ __forceinline__ void sum_slices(float (&acc)[4], Specials& specials,
                                            const LinearParams& p, const BlockPlan& plan,
                                            char* shared) {
@@ -320,8 +322,8 @@ __device__ __forceinline__ void sum_slices(float (&acc)[4], Specials& specials,
   }
 }
 
-// Grid: the outputs, 4 a warp or, if the rows have more than 4 slices, 4 for two warps. Shared memory: as
-// above; a unit of nothing.
+// Grid: the outputs, 4 a warp or, if the rows have more than 4 slices, 4 for two warps. Shared
+// memory: as above; a unit of nothing.
 template <typename Y>
 __device__ __forceinline__ void spread_linear(const LinearParams& p) {
   extern __shared__ __align__(128) char dynamic[];

@@ -1,9 +1,9 @@
-// linear on CUDA for few tokens: bf16 x on tensor cores, weights streamed from memory once per 4, 8 or
-// 16 tokens. A block has 16 outputs and a warp for each slice of the row; a warp goes through its
-// slice alone, a unit of 64 columns at a time out of its ring (linear_ring.cuh), and the slices meet in
-// shared memory at the end. Bound by reading the weights; the first stages are asked for before the
-// predecessors are waited for. The code is short, because every kernel of a decode step is fetched
-// anew: one unit an iteration, and what special weights need is a function of its own.
+// linear on CUDA for few tokens: bf16 x on tensor cores, weights streamed from memory once per 4, 8
+// or 16 tokens. A block has 16 outputs and a warp for each slice of the row; a warp goes through
+// its slice alone, a unit of 64 columns at a time out of its ring (linear_ring.cuh), and the slices
+// meet in shared memory at the end. Bound by reading the weights; the first stages are asked for
+// before the predecessors are waited for. The code is short, because every kernel of a decode step
+// is fetched anew: one unit an iteration, and what special weights need is a function of its own.
 //
 // linear_tile.cu has many tokens, linear.cu any alignment, linear_fma.cu f32 weights or f32 x.
 #include "dense_kernels/cuda/pdl.cuh"
@@ -74,8 +74,8 @@ __device__ __noinline__ float4 sum_special(const LinearParams& p, const WarpJob&
 template <typename S>
 using Sums = float[S::kTiles][4];
 
-// Where a lane's 16 bytes of x lie in a stage; part 1 is where the chunk's number differs in one bit.
-// Tokens that do not exist are the last one: nobody looks at their sums.
+// Where a lane's 16 bytes of x lie in a stage; part 1 is where the chunk's number differs in one
+// bit. Tokens that do not exist are the last one: nobody looks at their sums.
 template <typename S>
 __device__ __forceinline__ int x_offset(const WarpJob& job, int tile) {
   const int token = min(tile * kTokenTile + lane_id() / 4, job.tokens - 1);
@@ -107,8 +107,8 @@ struct Ring {
   char* end;
 };
 
-// The units out of `ring`, which are asked for a turn of the ring ahead; at most kStages are then on
-// their way. The first turn is waited for. Over blank it is one unit.
+// The units out of `ring`, which are asked for a turn of the ring ahead; at most kStages are then
+// on their way. The first turn is waited for. Over blank it is one unit.
 template <typename S>
 __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, const LinearParams& p,
                                           const WarpJob& job, const Loader<S>& loader,
@@ -175,8 +175,8 @@ __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, cons
   }
 }
 
-// The warp's slice, through `ring`. While it waits for its predecessors it takes one turn of the loop
-// over `blank`, a stage of nothing: its code then need not be fetched when x is there.
+// The warp's slice, through `ring`. While it waits for its predecessors it takes one turn of the
+// loop over `blank`, a stage of nothing: its code then need not be fetched when x is there.
 template <typename S>
 __device__ __forceinline__ void sum_slice(Sums<S>& acc, const LinearParams& p, const WarpJob& job,
                                           const Ring& ring, const Ring& blank, int stage_bytes,
@@ -239,8 +239,8 @@ __device__ __forceinline__ void store_sums(const Sums<S>& acc, float* own) {
   }
 }
 
-// Grid: outputs / 16, tokens / kTokens. Block: a warp a slice. Shared memory: for each warp its ring,
-// where its sums lie afterwards; a stage of nothing.
+// Grid: outputs / 16, tokens / kTokens. Block: a warp a slice. Shared memory: for each warp its
+// ring, where its sums lie afterwards; a stage of nothing.
 template <typename S, typename Y>
 __device__ __forceinline__ void stream_linear(const LinearParams& p) {
   extern __shared__ __align__(128) char shared[];
@@ -281,7 +281,8 @@ __device__ __forceinline__ void stream_linear(const LinearParams& p) {
   }
 }
 
-// Stages: as many as leave room for two blocks of 8 warps on a processor, and for one on a small one.
+// Stages: as many as leave room for two blocks of 8 warps on a processor, and for one on a small
+// one.
 template <int kTokens>
 using Bf16Stream = Stream<Bf16Weight, kTokens, kTokens == 16 ? 3 : 4>;
 template <int kTokens>

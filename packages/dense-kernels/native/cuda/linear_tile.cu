@@ -1,7 +1,7 @@
 // linear on CUDA for many tokens: bf16 x on tensor cores. A block of 8 warps has kRows outputs of
-// kTokens tokens; weights and x come by cp.async through a ring of stages in shared memory, one unit
-// of 64 columns a stage. MXFP8 codes are widened between shared memory and the tensor cores, by the
-// two warps that need them.
+// kTokens tokens; weights and x come by cp.async through a ring of stages in shared memory, one
+// unit of 64 columns a stage. MXFP8 codes are widened between shared memory and the tensor cores,
+// by the two warps that need them.
 //
 // A stage holds planes of rows of 64 bytes, so that the 16 bytes that each lane reads of eight
 // neighbouring rows lie in one piece of 512 bytes, without bank conflicts:

@@ -1,6 +1,6 @@
-// Rows to MXFP8 on CUDA: eight neighbours a thread, four threads a block of 32 and a scale; one grid
-// over all elements. Integer arithmetic and exact products, so the bytes are those of the CPU. Bound
-// by memory.
+// Rows to MXFP8 on CUDA: eight neighbours a thread, four threads a block of 32 and a scale; one
+// grid over all elements. Integer arithmetic and exact products, so the bytes are those of the CPU.
+// Bound by memory.
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "dense_kernels/quantize_mxfp8.h"

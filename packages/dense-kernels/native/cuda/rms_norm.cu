@@ -1,8 +1,8 @@
 // RMSNorm with optional residual addition on CUDA: a block a row, 8 columns a thread. Rows of whole
 // vectors that a block holds at once, which are those of a model, take a short way with the row in
-// registers and the weights asked for before the block waits for x; all others are read twice. Bound
-// by memory with many rows, by latency with one. The number of threads, and so the order of the sum,
-// depends on the width alone.
+// registers and the weights asked for before the block waits for x; all others are read twice.
+// Bound by memory with many rows, by latency with one. The number of threads, and so the order of
+// the sum, depends on the width alone.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/cuda/vector.cuh"

@@ -24,7 +24,9 @@ const types = [
 /** Sizes around a vector of each instruction set and around a page of either dtype. */
 const widths = [2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 1023, 1025, 2047, 2049];
 
-/** Every pair of dtypes; no tokens, one, odd sizes, unaligned views, parts of a table, M3's width. */
+/**
+ * Every pair of dtypes; no tokens, one, odd sizes, unaligned views, parts of a table, M3's width.
+ */
 export const embeddingCases: readonly EmbeddingCase[] = types.flatMap((pair) => {
   const name = `${pair.tableDType} to ${pair.outDType}`;
   return [

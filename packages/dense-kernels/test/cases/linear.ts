@@ -63,9 +63,10 @@ export const stridedCases: readonly LinearCase[] = pairs.flatMap((pair) => [
 ]);
 
 /**
- * Where bf16 x on a GPU goes from one kernel to the next, in rows of several units a slice: the ring in
- * shared memory comes round, whole and half units at the end, scales that do and do not begin at words,
- * slices with more scales than are kept, and an odd number of slices and of units a slice.
+ * Where bf16 x on a GPU goes from one kernel to the next, in rows of several units a slice: the
+ * ring in shared memory comes round, whole and half units at the end, scales that do and do not
+ * begin at words, slices with more scales than are kept, and an odd number of slices and of units a
+ * slice.
  */
 export const streamCases: readonly LinearCase[] = pairs
   .filter(({ weight, x }) => weight !== 'f32' && x === 'bf16')
@@ -93,8 +94,9 @@ export const streamCases: readonly LinearCase[] = pairs
   );
 
 /**
- * Outputs that a GPU spreads evenly: one to eight slices, a short last one, the longest that it takes, scales
- * that do and do not begin at words, one output and no multiple of 4, blocks of several times 4 outputs.
+ * Outputs that a GPU spreads evenly: one to eight slices, a short last one, the longest that it
+ * takes, scales that do and do not begin at words, one output and no multiple of 4, blocks of
+ * several times 4 outputs.
  */
 export const spreadCases: readonly LinearCase[] = (
   [

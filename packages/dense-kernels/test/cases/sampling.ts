@@ -7,8 +7,8 @@ export interface SamplingCase {
   readonly vocab: number;
   readonly settings: ReferenceSettings;
   /**
-   * `tied`: logits of few values; `sparse`: half are -infinity or NaN; `cluster`: all but one within a
-   * hundredth. Default normal, scale 3.
+   * `tied`: logits of few values; `sparse`: half are -infinity or NaN; `cluster`: all but one
+   * within a hundredth. Default normal, scale 3.
    */
   readonly logits?: 'tied' | 'sparse' | 'cluster';
   /** Elements between rows of logits beyond the vocabulary. */
@@ -17,7 +17,10 @@ export interface SamplingCase {
 
 const off: ReferenceSettings = { temperature: 1, topK: 0, topP: 1, minP: 0 };
 
-/** Each filter alone and all together; one id, odd sizes, ties, impossible ids, MiniMax-M3's 200,064. */
+/**
+ * Each filter alone and all together; one id, odd sizes, ties, impossible ids, MiniMax-M3's
+ * 200,064.
+ */
 export const samplingCases: readonly SamplingCase[] = [
   { name: 'no rows', rows: 0, vocab: 10, settings: off },
   { name: 'one id', rows: 3, vocab: 1, settings: off },

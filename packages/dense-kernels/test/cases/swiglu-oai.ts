@@ -11,7 +11,9 @@ export interface SwigluOaiCase {
   readonly limit?: number;
 }
 
-/** Every dtype and layout; no tokens, one, odd sizes, MiniMax-M3 (3072 and 12288), other constants. */
+/**
+ * Every dtype and layout; no tokens, one, odd sizes, MiniMax-M3 (3072 and 12288), other constants.
+ */
 export const swigluOaiCases: readonly SwigluOaiCase[] = (['bf16', 'f32'] as const).flatMap(
   (dtype) => [
     { name: `${dtype}, no tokens`, tokens: 0, intermediate: 64, dtype, packed: true },

@@ -38,7 +38,10 @@ export function makeAdjusted(testCase: AdjustLogitsCase, seed: number): HostAdju
   });
 }
 
-/** Distinct ids with a bias; some of them, and others, are removed for a while; some places are empty. */
+/**
+ * Distinct ids with a bias; some of them, and others, are removed for a while; some places are
+ * empty.
+ */
 function makeEntries(
   { vocab, entries }: AdjustLogitsCase,
   position: number,

@@ -1,6 +1,8 @@
 // Tolerances, each with its reason. One place, so that nobody widens one to get a test green.
 
-/** Half a unit in the last place of bf16, relative to a significand of 1: one rounding to nearest. */
+/**
+ * Half a unit in the last place of bf16, relative to a significand of 1: one rounding to nearest.
+ */
 export const bf16Rounding = 2 ** -8;
 
 /** The same of f32. */

@@ -1,6 +1,8 @@
 import { EngineError } from './engine-error.js';
 
-/** The engine was closed, or gave up after a fault (then `cause` tells which), before the request. */
+/**
+ * The engine was closed, or gave up after a fault (then `cause` tells which), before the request.
+ */
 export class ClosedError extends EngineError {
   constructor(fault?: Error) {
     const detail = fault ? `the engine gave up: ${fault.message}` : 'the engine is closed';

@@ -3,7 +3,8 @@ import { GrammarError } from '../errors/index.js';
 import type { Sequence } from '../sequence.js';
 
 /**
- * Why a row has no next token: its text is complete, its matcher failed, or its matcher is not done.
+ * Why a row has no next token: its text is complete, its matcher failed, or its matcher is not
+ * done.
  */
 export type GrammarEnd = 'complete' | 'late' | Error;
 
@@ -39,7 +40,8 @@ export class StepRules {
 
   /** A rule a row; call when the step is computed, since it waits no longer than patience lasts. */
   async collect(): Promise<readonly RowRule[]> {
-    // Who is held was waited for already. It is here when it lost its pages since, and was computed anew.
+    // Who is held was waited for already. It is here when it lost its pages since, and was computed
+    // anew.
     const open = this.#rows.filter((row, at) => row && !row.answer && !this.#sequences[at]?.isHeld);
     if (open.length > 0) await this.#wait(Promise.all(open.map((row) => row?.done)));
     return this.#rows.map((row) => {

@@ -5,8 +5,8 @@ import { PrefillRunner } from '../prefill-runner.js';
 import type { MeasuredMemory } from './cache-size.js';
 
 /**
- * Runs the largest steps once, of padding only and on a cache of one page, and reads what the device
- * has left while their workspaces and the largest graph are there. All of it is freed again.
+ * Runs the largest steps once, of padding only and on a cache of one page, and reads what the
+ * device has left while their workspaces and the largest graph are there. All of it is freed again.
  */
 export async function measureMemory(
   options: SettledOptions,

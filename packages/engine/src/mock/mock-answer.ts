@@ -20,8 +20,8 @@ export const echoPrompt: MockAnswer = ({ prompt, generated }) =>
  * Says each script in turn, the first one to the first request.
  *
  * @param scripts token ids, none of them empty
- * @param endId follows a script's last token, such as the stop token of the requests; without one the
- *   script begins anew, and only its request's limits end an answer
+ * @param endId follows a script's last token, such as the stop token of the requests; without one
+ *   the script begins anew, and only its request's limits end an answer
  */
 export function scriptedAnswers(
   scripts: readonly (readonly number[])[],

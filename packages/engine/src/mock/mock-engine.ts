@@ -30,8 +30,9 @@ export interface MockEngineOptions extends Omit<EngineOptions, Needless> {
  * An engine without a model and without a device, for tests and for measuring what is around an
  * engine: steps take as long as is said, tokens come from a script, and faults at chosen steps. All
  * else is the engine's own: step loop, scheduler, pages, prefix cache, ledger, stop conditions,
- * deadlines, back-pressure. Sampling parameters, penalties and biases change no script; where a grammar
- * forbids what it says, the lowest id that may come takes its place. Few `pages` force preemptions.
+ * deadlines, back-pressure. Sampling parameters, penalties and biases change no script; where a
+ * grammar forbids what it says, the lowest id that may come takes its place. Few `pages` force
+ * preemptions.
  */
 export class MockEngine extends Engine {
   readonly model: ModelFacts;

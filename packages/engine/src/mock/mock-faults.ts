@@ -6,8 +6,8 @@ const kinds = ['row', 'step', 'out-of-memory', 'device-lost', 'slow'] as const;
 /** Something that goes wrong at a chosen step. */
 export interface MockFault {
   /**
-   * `row`: the logits of one row are no numbers. `step`: the step fails. `out-of-memory`: it fails for
-   * want of memory. `device-lost`: so does every later one. `slow`: it takes `ms` longer.
+   * `row`: the logits of one row are no numbers. `step`: the step fails. `out-of-memory`: it fails
+   * for want of memory. `device-lost`: so does every later one. `slow`: it takes `ms` longer.
    */
   readonly kind: (typeof kinds)[number];
   /** Decode steps and prompt steps are counted apart; default `decode`. */

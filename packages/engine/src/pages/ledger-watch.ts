@@ -14,7 +14,9 @@ export interface LedgerWatchOptions {
 
 const everyMs = 10_000;
 
-/** Looks at the page ledger now and then; a fault is told, and mended as soon as no sequence runs. */
+/**
+ * Looks at the page ledger now and then; a fault is told, and mended as soon as no sequence runs.
+ */
 export class LedgerWatch {
   readonly #options: LedgerWatchOptions;
   #nextMs: number;

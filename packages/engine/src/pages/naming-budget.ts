@@ -4,8 +4,8 @@ import type { PageKeys } from './page-keys.js';
 const namesOfDecision = 512;
 
 /**
- * Bounds the names of pages that are computed to look for them in one decision, so that a long prompt
- * does not hold up a step; the next decision goes on.
+ * Bounds the names of pages that are computed to look for them in one decision, so that a long
+ * prompt does not hold up a step; the next decision goes on.
  */
 export class NamingBudget {
   #left = namesOfDecision;

@@ -8,8 +8,8 @@ export interface PageCopy {
 }
 
 /**
- * Copies that were decided and are not under way. Who is given a page writes to it in a step behind the
- * copies, so their order is all that must be kept.
+ * Copies that were decided and are not under way. Who is given a page writes to it in a step behind
+ * the copies, so their order is all that must be kept.
  */
 export class PageCopies {
   #waiting: PageCopy[] = [];

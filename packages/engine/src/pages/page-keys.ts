@@ -9,9 +9,10 @@ export interface PageKeysOptions {
 }
 
 /**
- * Names of the full pages of a sequence: SHA-256 of the page before, the salt, and the page's token ids.
- * Equal names mean equal tokens from the start on, so equal keys and values. A cryptographic hash, since
- * with a weak one a request could be made that reads another's pages. Computed once, as far as asked for.
+ * Names of the full pages of a sequence: SHA-256 of the page before, the salt, and the page's token
+ * ids. Equal names mean equal tokens from the start on, so equal keys and values. A cryptographic
+ * hash, since with a weak one a request could be made that reads another's pages. Computed once, as
+ * far as asked for.
  */
 export class PageKeys {
   readonly #options: PageKeysOptions;
@@ -42,7 +43,10 @@ export class PageKeys {
     return index === 0 ? '' : this.at(index - 1);
   }
 
-  /** The name of a whole prompt: that of its last page, which need not be full. Always the same prompt. */
+  /**
+   * The name of a whole prompt: that of its last page, which need not be full. Always the same
+   * prompt.
+   */
   ofPrompt(tokens: number): string {
     const { pageTokens } = this.#options;
     const full = Math.floor(tokens / pageTokens);

@@ -6,7 +6,10 @@ export function isNew({ generated, prefillTokens, prompt }: Sequence): boolean {
   return generated.length === 0 && prefillTokens === prompt.length;
 }
 
-/** The name of the page that a sequence computes next, if its prefill fills that page or its prompt ends in it. */
+/**
+ * The name of the page that a sequence computes next, if its prefill fills that page or its prompt
+ * ends in it.
+ */
 export function nextName(
   sequence: Sequence,
   keys: PageKeys,
@@ -20,8 +23,9 @@ export function nextName(
 }
 
 /**
- * Names of the full pages, and of the prompt, that a step which is not over computes of what precedes decoding. A
- * trace tells a page that decoding fills when it is filled, so none is named before.
+ * Names of the full pages, and of the prompt, that a step which is not over computes of what
+ * precedes decoding. A trace tells a page that decoding fills when it is filled, so none is named
+ * before.
  */
 export function namesInFlight(sequence: Sequence, keys: PageKeys, pageTokens: number): string[] {
   const { landedTokens, computedTokens, prefillTokens, prompt } = sequence;

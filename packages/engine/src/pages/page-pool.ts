@@ -15,9 +15,10 @@ export interface PageCounts {
 }
 
 /**
- * The pages of the KV cache and who may use them. A sequence is promised the pages of its prompt when it is
- * admitted and takes them one by one; as it generates, it asks for more. A page may be held by several
- * sequences; when the last one lets go, it stays as long as nobody else needs the room.
+ * The pages of the KV cache and who may use them. A sequence is promised the pages of its prompt
+ * when it is admitted and takes them one by one; as it generates, it asks for more. A page may be
+ * held by several sequences; when the last one lets go, it stays as long as nobody else needs the
+ * room.
  */
 export class PagePool {
   readonly total: number;
@@ -110,7 +111,9 @@ export class PagePool {
     return this.#holders[page] === 1 && !this.index.has(page);
   }
 
-  /** A sequence lets its pages go, the last one first, so that chains are evicted from their tails. */
+  /**
+   * A sequence lets its pages go, the last one first, so that chains are evicted from their tails.
+   */
   letGo(pages: readonly number[]): void {
     for (const page of [...pages].reverse()) {
       const holders = this.#holders[page] ?? 0;
@@ -147,8 +150,8 @@ export class PagePool {
   }
 
   /**
-   * Throws a `LedgerError` unless the books balance: every page is in one state, is held as often as the
-   * tables say, and what was promised is there.
+   * Throws a `LedgerError` unless the books balance: every page is in one state, is held as often
+   * as the tables say, and what was promised is there.
    */
   check(tables: Iterable<readonly number[]>, promised: number): void {
     const held = new Uint32Array(this.total);

@@ -4,8 +4,8 @@ import { PageCopies, type PageCopy } from './page-copies.js';
 import type { PrefixCacheOptions, PrefixSearch } from './prefix-search.js';
 
 /**
- * Block tables of sequences over a page pool: pages are taken as texts grow, and given back when no step uses
- * them any more.
+ * Block tables of sequences over a page pool: pages are taken as texts grow, and given back when no
+ * step uses them any more.
  */
 export class PageTables {
   readonly #options: PrefixCacheOptions;
@@ -22,8 +22,9 @@ export class PageTables {
   }
 
   /**
-   * Takes pages until there is room for so many tokens: first those that were promised, then any that
-   * nobody was. A page that others hold, too, and that is about to be written to, is replaced by a copy.
+   * Takes pages until there is room for so many tokens: first those that were promised, then any
+   * that nobody was. A page that others hold, too, and that is about to be written to, is replaced
+   * by a copy.
    *
    * @returns whether there is
    */
@@ -49,8 +50,8 @@ export class PageTables {
   }
 
   /**
-   * The sequence lets its pages go; those that are full stay to be found. While a step that may still
-   * write to them is under way they are nobody else's.
+   * The sequence lets its pages go; those that are full stay to be found. While a step that may
+   * still write to them is under way they are nobody else's.
    *
    * @param step the last one that the sequence was part of
    */

@@ -115,7 +115,8 @@ describe('the prefix cache', () => {
     cache.admit(sequence, 0);
     compute(cache, sequence);
     sequence.accept({ id: 5, logprob: 0, top: [] });
-    // A step looks ahead: it has the page, and the sequence ends before its token is known to be wanted.
+    // A step looks ahead: it has the page, and the sequence ends before its token is known to be
+    // wanted.
     cache.grow(sequence, 8);
     sequence.finish('stop');
     cache.freeAfter(1, sequence);

@@ -5,8 +5,8 @@ import { type PrefixCacheOptions, PrefixSearch } from './prefix-search.js';
 import { type PrefixCacheCounts, PromptSharing } from './prompt-sharing.js';
 
 /**
- * Block tables of sequences over a page pool. Pages that are full enter an index; a sequence that begins
- * with the same tokens takes them over instead of computing them.
+ * Block tables of sequences over a page pool. Pages that are full enter an index; a sequence that
+ * begins with the same tokens takes them over instead of computing them.
  */
 export class PrefixCache {
   readonly #options: PrefixCacheOptions;
@@ -45,8 +45,8 @@ export class PrefixCache {
   }
 
   /**
-   * Takes the pages that are there and a promise of the others that its prefill needs; false when they are
-   * not to be had now.
+   * Takes the pages that are there and a promise of the others that its prefill needs; false when
+   * they are not to be had now.
    *
    * @param heldBack pages that must be left over
    */
@@ -69,9 +69,10 @@ export class PrefixCache {
   }
 
   /**
-   * Gives every sequence, in order, what others computed since the last step. One whose whole prompt is
-   * there takes that over with its last page, which need not be full: it has `sharedTokens` then, and one
-   * token to compute, whose logits are wanted. Before those that are over let their pages go, and in `share`.
+   * Gives every sequence, in order, what others computed since the last step. One whose whole
+   * prompt is there takes that over with its last page, which need not be full: it has
+   * `sharedTokens` then, and one token to compute, whose logits are wanted. Before those that are
+   * over let their pages go, and in `share`.
    */
   handOver(sequences: readonly Sequence[]): void {
     this.#sharing.handOver(sequences);
@@ -89,8 +90,9 @@ export class PrefixCache {
   }
 
   /**
-   * Takes pages until there is room for so many tokens: first those that were promised, then any that
-   * nobody was. A page that others hold, too, and that is about to be written to, is replaced by a copy.
+   * Takes pages until there is room for so many tokens: first those that were promised, then any
+   * that nobody was. A page that others hold, too, and that is about to be written to, is replaced
+   * by a copy.
    *
    * @returns whether there is
    */
@@ -109,8 +111,8 @@ export class PrefixCache {
   }
 
   /**
-   * The sequence lets its pages go; those that are full stay to be found. While a step that may still
-   * write to them is under way they are nobody else's.
+   * The sequence lets its pages go; those that are full stay to be found. While a step that may
+   * still write to them is under way they are nobody else's.
    *
    * @param step the last one that the sequence was part of
    */

@@ -49,7 +49,10 @@ export class PrefixIndex {
     if (siblings?.size === 0) this.#children.delete(entry.parent);
   }
 
-  /** The page itself, or the end of a chain that continues it through pages for which the test holds. */
+  /**
+   * The page itself, or the end of a chain that continues it through pages for which the test
+   * holds.
+   */
   tailOf(page: number, test: (page: number) => boolean): number {
     let tail = page;
     for (;;) {

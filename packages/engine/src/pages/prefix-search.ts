@@ -12,7 +12,10 @@ export interface PrefixCacheOptions {
   readonly isEnabled: boolean;
 }
 
-/** Looks for pages of prompts in the index, so far in each decision that a long prompt holds up no step. */
+/**
+ * Looks for pages of prompts in the index, so far in each decision that a long prompt holds up no
+ * step.
+ */
 export class PrefixSearch {
   readonly #options: PrefixCacheOptions;
   readonly #holdings = new WeakMap<Sequence, Holding>();
@@ -27,7 +30,10 @@ export class PrefixSearch {
     return this.#naming.allows(keys, index);
   }
 
-  /** Whether the decision that began last was cut short: the next one goes on with what it looked for. */
+  /**
+   * Whether the decision that began last was cut short: the next one goes on with what it looked
+   * for.
+   */
   get isCut(): boolean {
     return this.#naming.isSpent;
   }
@@ -43,8 +49,8 @@ export class PrefixSearch {
   }
 
   /**
-   * Pages of the sequence's prompt that are there already, without taking them; undefined = it was not
-   * looked far enough yet.
+   * Pages of the sequence's prompt that are there already, without taking them; undefined = it was
+   * not looked far enough yet.
    */
   lookup(sequence: Sequence): number[] | undefined {
     const { index } = this.#options.pool;

@@ -15,8 +15,8 @@ const mostWaits = 2;
 const mostToCopy = 2;
 
 /**
- * Gives sequences the pages of others that begin with the same tokens: those of the index, and those that
- * are only just computed.
+ * Gives sequences the pages of others that begin with the same tokens: those of the index, and
+ * those that are only just computed.
  */
 export class PromptSharing {
   readonly #options: PrefixCacheOptions;
@@ -52,9 +52,10 @@ export class PromptSharing {
   }
 
   /**
-   * Gives every sequence, in order, what others computed since the last step. One whose whole prompt is
-   * there takes that over with its last page, which need not be full: it has `sharedTokens` then, and one
-   * token to compute, whose logits are wanted. Before those that are over let their pages go, and in `share`.
+   * Gives every sequence, in order, what others computed since the last step. One whose whole
+   * prompt is there takes that over with its last page, which need not be full: it has
+   * `sharedTokens` then, and one token to compute, whose logits are wanted. Before those that are
+   * over let their pages go, and in `share`.
    */
   handOver(sequences: readonly Sequence[]): void {
     if (!this.#options.isEnabled) return;
@@ -166,7 +167,9 @@ export class PromptSharing {
     holding.published = sequence.pages.length;
   }
 
-  /** The page with the end of the sequence's prompt: one of the index if it is full, else another's. */
+  /**
+   * The page with the end of the sequence's prompt: one of the index if it is full, else another's.
+   */
   #lastPage({ prompt, pages }: Sequence, { keys }: Holding): number | undefined {
     const { pool, pageTokens } = this.#options;
     const key = keys.ofPrompt(prompt.length);
@@ -174,7 +177,9 @@ export class PromptSharing {
     return this.#prompts.find(key)?.pages[pages.length];
   }
 
-  /** All of the prompt but its last page is there: that is taken over as it is, and not written to. */
+  /**
+   * All of the prompt but its last page is there: that is taken over as it is, and not written to.
+   */
   #takeWhole(sequence: Sequence, holding: Holding, page: number): void {
     const { pool, pageTokens } = this.#options;
     const { length } = sequence.prompt;
@@ -218,7 +223,9 @@ export class PromptSharing {
     return this.#search.mayReuse(sequence) && isAtBorder && sequence.remainingPrefill > pageTokens;
   }
 
-  /** Whether it lacks no more than the last page of its prompt, of which it has computed nothing. */
+  /**
+   * Whether it lacks no more than the last page of its prompt, of which it has computed nothing.
+   */
   #canTakeWhole(sequence: Sequence): boolean {
     const { pageTokens } = this.#options;
     const { computedTokens, remainingPrefill, pages } = sequence;

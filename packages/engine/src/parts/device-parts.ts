@@ -5,7 +5,10 @@ import { createCache, pagesOfSequence, sizeCache } from '../memory/cache.js';
 import { PrefillRunner } from '../prefill-runner.js';
 import type { EngineParts } from './engine-parts.js';
 
-/** Operations of a step under way behind which the next one fits into any queue that it fits into alone. */
+/**
+ * Operations of a step under way behind which the next one fits into any queue that it fits into
+ * alone.
+ */
 const fewPending = 64;
 
 /**

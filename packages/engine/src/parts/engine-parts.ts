@@ -19,12 +19,13 @@ export interface PrefillResult {
 }
 
 /**
- * Computes one token for each decoding sequence. With look-ahead a launch comes before the one before is
- * over: launches of both runners are computed in their order.
+ * Computes one token for each decoding sequence. With look-ahead a launch comes before the one
+ * before is over: launches of both runners are computed in their order.
  */
 export interface DecodeRunner {
   /**
-   * Starts to compute the last token of each sequence that counts as computed. Throws what cannot be started.
+   * Starts to compute the last token of each sequence that counts as computed. Throws what cannot
+   * be started.
    *
    * @param copies pages to copy before, in order
    * @returns the token drawn after it for each sequence, in order
@@ -48,7 +49,9 @@ export interface PromptRunner {
   readonly workspaceBytes: number;
 }
 
-/** What an engine runs on: settled options, and what computes the steps that the scheduler decides. */
+/**
+ * What an engine runs on: settled options, and what computes the steps that the scheduler decides.
+ */
 export interface EngineParts {
   readonly options: SettledOptions<ModelFacts>;
   /** Pages of the cache. */

@@ -13,7 +13,9 @@ export interface DecodeRoomOptions {
   readonly preempt: (victim: Sequence, isForShare: boolean) => void;
 }
 
-/** Makes room for the next token of each sequence that decodes, at the cost of others where it must. */
+/**
+ * Makes room for the next token of each sequence that decodes, at the cost of others where it must.
+ */
 export class DecodeRoom {
   readonly #options: DecodeRoomOptions;
   #isLacking = false;
@@ -58,7 +60,9 @@ export class DecodeRoom {
     return stalled;
   }
 
-  /** Nobody can move: whoever would lose most goes on, if it can, and the protected give way, too. */
+  /**
+   * Nobody can move: whoever would lose most goes on, if it can, and the protected give way, too.
+   */
   force(): Sequence | undefined {
     const { decodes } = this.#options.running;
     const [first] = [...decodes.rows].sort((a, b) => (losesLess(a, b) ? 1 : -1));

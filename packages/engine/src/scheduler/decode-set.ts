@@ -1,9 +1,9 @@
 import type { Sequence } from '../sequence.js';
 
 /**
- * Sequences that decode, each in a row of the static inputs. A row stays with its sequence; when one
- * leaves, the last takes its place, so rows are always 0 … count − 1, only moved rows change, and none moves
- * to a higher place: what the device alone knows of a row is copied in order.
+ * Sequences that decode, each in a row of the static inputs. A row stays with its sequence; when
+ * one leaves, the last takes its place, so rows are always 0 … count − 1, only moved rows change,
+ * and none moves to a higher place: what the device alone knows of a row is copied in order.
  */
 export class DecodeSet {
   readonly #rows: Sequence[] = [];

@@ -7,8 +7,9 @@ const decaySteps = 600;
 const mostTokens = 4096;
 
 /**
- * Pages held back at admission for what running sequences may still generate: a share ρ of it, since
- * most end early. ρ falls from 0.7 to 0.1 over 600 steps without a preemption, and one sets it back.
+ * Pages held back at admission for what running sequences may still generate: a share ρ of it,
+ * since most end early. ρ falls from 0.7 to 0.1 over 600 steps without a preemption, and one sets
+ * it back.
  */
 export class Headroom {
   #share = most;

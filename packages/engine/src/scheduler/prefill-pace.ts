@@ -2,8 +2,8 @@
 const newest = 0.25;
 
 /**
- * How long a token of a prompt takes, by how deep in its context it lies: moving averages for each power
- * of two of the position.
+ * How long a token of a prompt takes, by how deep in its context it lies: moving averages for each
+ * power of two of the position.
  */
 export class PrefillPace {
   readonly #msPerToken: number[] = [];
@@ -18,9 +18,9 @@ export class PrefillPace {
   }
 
   /**
-   * Most tokens of a chunk that is predicted to take no longer than the target: whole pages, at least
-   * one. Undefined while nothing was measured. A depth without measurements takes the nearest below it,
-   * else the nearest above.
+   * Most tokens of a chunk that is predicted to take no longer than the target: whole pages, at
+   * least one. Undefined while nothing was measured. A depth without measurements takes the nearest
+   * below it, else the nearest above.
    */
   tokensWithin(
     targetMs: number,

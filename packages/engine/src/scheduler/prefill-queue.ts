@@ -24,9 +24,9 @@ export class PrefillQueue {
   }
 
   /**
-   * Splits the front of the queue into pieces that fit a step's token budget. The first prompt gets at
-   * least its equal share, so it always moves on; of the rest the shortest prompts are served first,
-   * so that none of them waits until a very long one is done.
+   * Splits the front of the queue into pieces that fit a step's token budget. The first prompt gets
+   * at least its equal share, so it always moves on; of the rest the shortest prompts are served
+   * first, so that none of them waits until a very long one is done.
    *
    * @param passed sequences that get no piece in this step
    */

@@ -35,7 +35,9 @@ export class RunningSet {
     return this.places + this.#ending.length;
   }
 
-  /** Nothing more is decided for the sequences for which the test holds; their last step runs on. */
+  /**
+   * Nothing more is decided for the sequences for which the test holds; their last step runs on.
+   */
   end(test: (sequence: Sequence) => boolean): void {
     const ending = [...this.prefills.remove(test), ...this.decodes.remove(test)];
     this.#ending = [...this.#ending, ...ending];

@@ -12,8 +12,9 @@ import { TraceRecorder } from './trace/trace-recorder.js';
 import { WaitingQueue } from './waiting-queue.js';
 
 /**
- * Decides what runs next. Pure bookkeeping: it touches no device and reads no clock but the one that it is
- * told, so the same calls in the same order give the same batches, and a trace of the calls replays them.
+ * Decides what runs next. Pure bookkeeping: it touches no device and reads no clock but the one
+ * that it is told, so the same calls in the same order give the same batches, and a trace of the
+ * calls replays them.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
@@ -103,8 +104,8 @@ export class Scheduler {
   }
 
   /**
-   * Retires what ended, admits what fits, and says what the next step computes; undefined = nothing, or
-   * nothing before the steps under way are over. What it says counts as launched.
+   * Retires what ended, admits what fits, and says what the next step computes; undefined =
+   * nothing, or nothing before the steps under way are over. What it says counts as launched.
    *
    * @param nowMs the clock
    */
@@ -132,8 +133,8 @@ export class Scheduler {
   }
 
   /**
-   * Records that a part of a batch is computed, in the order of the steps; call before its tokens are
-   * delivered. A token drawn for a sequence that has ended is none.
+   * Records that a part of a batch is computed, in the order of the steps; call before its tokens
+   * are delivered. A token drawn for a sequence that has ended is none.
    *
    * @param prefillMs how long its prompts took, if that was measured
    */
@@ -153,8 +154,9 @@ export class Scheduler {
   }
 
   /**
-   * A token that was computed for the sequence could not be drawn, as its matcher was late: a later step
-   * computes it again. Such a token is not part of what is committed, and no step is under way.
+   * A token that was computed for the sequence could not be drawn, as its matcher was late: a later
+   * step computes it again. Such a token is not part of what is committed, and no step is under
+   * way.
    */
   hold(sequence: Sequence): void {
     if (sequence.state === 'finished') return;
@@ -247,7 +249,10 @@ export class Scheduler {
     );
   }
 
-  /** A large request whose turn it is is never passed over but for its tenant's share, so it cannot starve. */
+  /**
+   * A large request whose turn it is is never passed over but for its tenant's share, so it cannot
+   * starve.
+   */
   #admit(nowMs: number): void {
     const { cache, maxSequences } = this.#options;
     const full = new Set<string>();
@@ -306,7 +311,9 @@ export class Scheduler {
     return pieces;
   }
 
-  /** While others decode, a chunk of prompts may not keep them waiting for longer than the target. */
+  /**
+   * While others decode, a chunk of prompts may not keep them waiting for longer than the target.
+   */
   #budget(isDecoding: boolean): number {
     const { cache, itlTargetMs, maxBatchedTokens } = this.#options;
     const { pageTokens } = cache;

@@ -2,8 +2,9 @@ import type { PrefixCache } from '../pages/prefix-cache.js';
 import type { Sequence } from '../sequence.js';
 
 /**
- * Keeps what each tenant's sequences hold, and were promised, within a share of the pages. A page that
- * several sequences of a tenant hold counts once; one that several tenants hold counts for each.
+ * Keeps what each tenant's sequences hold, and were promised, within a share of the pages. A page
+ * that several sequences of a tenant hold counts once; one that several tenants hold counts for
+ * each.
  */
 export class TenantShare {
   readonly #cache: PrefixCache;
@@ -22,8 +23,8 @@ export class TenantShare {
   }
 
   /**
-   * Whether what it computes first fits beside what its tenant holds. Alone it always does: no sequence is
-   * longer than a share.
+   * Whether what it computes first fits beside what its tenant holds. Alone it always does: no
+   * sequence is longer than a share.
    *
    * @param live all sequences that hold pages
    * @param heldBack pages for what those of its tenant may still generate

@@ -4,9 +4,9 @@ import type { Sequence } from '../sequence.js';
 const protectedSteps = 16;
 
 /**
- * Who gives up its pages for another: the lowest priority, then whoever loses least, then the latest.
- * Never the only runner, nobody of a better priority than the one in need, and nobody that came back
- * in the last 16 steps.
+ * Who gives up its pages for another: the lowest priority, then whoever loses least, then the
+ * latest. Never the only runner, nobody of a better priority than the one in need, and nobody that
+ * came back in the last 16 steps.
  *
  * @param need the sequence that lacks a page; it may be the victim itself
  * @param step number of the step, or undefined to pass over the protection

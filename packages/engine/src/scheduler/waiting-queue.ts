@@ -27,10 +27,11 @@ interface Tenant {
 }
 
 /**
- * Sequences that wait for a place. Tenants take turns by deficit round robin, so one with many requests
- * delays the others by a bounded amount; inside a tenant the lower priority comes first, then the earlier
- * arrival, and every 30 s of waiting count as one priority, so that nothing starves. Of equal priorities the
- * one of which most is in the prefix cache comes first, but before nobody more than eight times.
+ * Sequences that wait for a place. Tenants take turns by deficit round robin, so one with many
+ * requests delays the others by a bounded amount; inside a tenant the lower priority comes first,
+ * then the earlier arrival, and every 30 s of waiting count as one priority, so that nothing
+ * starves. Of equal priorities the one of which most is in the prefix cache comes first, but before
+ * nobody more than eight times.
  */
 export class WaitingQueue {
   readonly #found: (sequence: Sequence) => number;
@@ -94,8 +95,8 @@ export class WaitingQueue {
   }
 
   /**
-   * Takes the sequence out and charges its tenant for what was not found of the prompt; the second time is
-   * free.
+   * Takes the sequence out and charges its tenant for what was not found of the prompt; the second
+   * time is free.
    *
    * @param nowMs as it was for `head`
    */
@@ -178,7 +179,9 @@ export class WaitingQueue {
     return sequence.admissions > 0 ? 0 : sequence.prompt.length - this.#found(sequence);
   }
 
-  /** Rounds in which nobody could spend are skipped at once, however dear the cheapest request is. */
+  /**
+   * Rounds in which nobody could spend are skipped at once, however dear the cheapest request is.
+   */
   #creditUntilOneCanSpend(tenants: readonly Tenant[], nowMs: number): void {
     const rounds = tenants.map((tenant) => {
       const first = this.#firstOf(tenant, nowMs);
@@ -220,8 +223,8 @@ function credit(tenant: Tenant): void {
 }
 
 /**
- * Those of the best rank, in order of arrival, as far as they may be compared: nobody is passed over too often,
- * nor if it had a place before.
+ * Those of the best rank, in order of arrival, as far as they may be compared: nobody is passed
+ * over too often, nor if it had a place before.
  */
 function equals(waiting: readonly Sequence[], nowMs: number): readonly Sequence[] {
   let best = Number.POSITIVE_INFINITY;

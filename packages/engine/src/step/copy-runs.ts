@@ -1,13 +1,18 @@
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
 import type { DrawnToken } from './device-draws.js';
 
-/** Copies tokens to places in ascending order; those that lie together on both sides go together. */
+/**
+ * Copies tokens to places in ascending order; those that lie together on both sides go together.
+ */
 export class CopyRuns {
   readonly #stream: Stream;
   readonly #places: (first: number, length: number) => Tensor;
   #run: { readonly place: number; readonly token: DrawnToken; length: number } | undefined;
 
-  /** @param places i32, the destination of so many tokens from a place on, in other memory than theirs */
+  /**
+   * @param places i32, the destination of so many tokens from a place on, in other memory than
+   * theirs
+   */
   constructor(stream: Stream, places: (first: number, length: number) => Tensor) {
     this.#stream = stream;
     this.#places = places;

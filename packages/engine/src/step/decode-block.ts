@@ -23,9 +23,9 @@ export interface StepOutputs {
 }
 
 /**
- * Inputs and outputs of decode steps at fixed addresses. The numbers that change lie in pinned memory, on
- * two sides when a step is set while the one before runs. A sampled id is written where the
- * next step reads its token, so it is never sent.
+ * Inputs and outputs of decode steps at fixed addresses. The numbers that change lie in pinned
+ * memory, on two sides when a step is set while the one before runs. A sampled id is written where
+ * the next step reads its token, so it is never sent.
  */
 export class DecodeBlock {
   readonly #maxRows: number;
@@ -104,9 +104,9 @@ export class DecodeBlock {
   }
 
   /**
-   * Fills the pinned inputs of the next side for sequences whose last computed token this step computes,
-   * and padding up to `rows`. Enqueues only what a step cannot know itself: new page-table rows,
-   * and tokens of rows whose sequence changed.
+   * Fills the pinned inputs of the next side for sequences whose last computed token this step
+   * computes, and padding up to `rows`. Enqueues only what a step cannot know itself: new
+   * page-table rows, and tokens of rows whose sequence changed.
    *
    * @param elsewhere tokens that another runner drew
    * @returns whether the tokens were in place already
@@ -173,9 +173,9 @@ export class DecodeBlock {
   }
 
   /**
-   * Brings every row's token to its place. One that only the device knows is copied there from the row that it was
-   * drawn in. Rows move to lower places only, so in ascending order none is overwritten before it
-   * is read.
+   * Brings every row's token to its place. One that only the device knows is copied there from the
+   * row that it was drawn in. Rows move to lower places only, so in ascending order none is
+   * overwritten before it is read.
    */
   #feed(
     stream: Stream,

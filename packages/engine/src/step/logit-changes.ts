@@ -28,8 +28,8 @@ export interface DrawnRow {
 
 /**
  * Penalties, biases and stop tokens that come too early, of each row, as device tensors at fixed
- * addresses. Tokens of a row are counted on the device as they are drawn, so a step waits for no count; a sequence
- * that comes to a row brings its counts along, made from its tokens.
+ * addresses. Tokens of a row are counted on the device as they are drawn, so a step waits for no
+ * count; a sequence that comes to a row brings its counts along, made from its tokens.
  */
 export class LogitChanges {
   readonly #vocab: number;
@@ -73,7 +73,10 @@ export class LogitChanges {
     };
   }
 
-  /** Enqueues what each row needs when its sequence is new; padding rows up to `count` change nothing. */
+  /**
+   * Enqueues what each row needs when its sequence is new; padding rows up to `count` change
+   * nothing.
+   */
   uploadParameters(stream: Stream, sequences: readonly Sequence[], count: number): void {
     this.#flags.fill(0, 0, count);
     sequences.forEach((sequence, row) => {
@@ -92,8 +95,8 @@ export class LogitChanges {
   }
 
   /**
-   * Enqueues the counts of rows whose sequence is new there, or was elsewhere meanwhile. Those that only the
-   * device knows are copied, in ascending order, as rows move to lower places only.
+   * Enqueues the counts of rows whose sequence is new there, or was elsewhere meanwhile. Those that
+   * only the device knows are copied, in ascending order, as rows move to lower places only.
    *
    * @param elsewhere counts of another runner
    */
@@ -127,8 +130,8 @@ export class LogitChanges {
    * Enqueues the changes around a draw, and undoes them after it.
    *
    * @param logits f32 [rows, vocab]
-   * @param draw gives ids i32 [rows] and their log-probabilities f32 [rows], which become those of the
-   * logits as they were
+   * @param draw gives ids i32 [rows] and their log-probabilities f32 [rows], which become those of
+   * the logits as they were
    */
   around<T extends { readonly ids: Tensor; readonly logprobs: Tensor }>(
     logits: Tensor,

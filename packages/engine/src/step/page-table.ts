@@ -1,14 +1,19 @@
 import { type Device, type Stream, Tensor } from '@altstream/cuda-runtime';
 import type { Sequence } from '../sequence.js';
 
-/** Pages of the sequences of a step, a row each, on the device; only rows that changed are written. */
+/**
+ * Pages of the sequences of a step, a row each, on the device; only rows that changed are written.
+ */
 export class PageTable {
   readonly #owned: Tensor;
   // Rows of it are made at each step and forgotten, so they are borrowed.
   readonly #tensor: Tensor;
   readonly #rows: Int32Array;
   readonly #maxPages: number;
-  /** What the device holds: of each row the sequence (0 = nothing that is known), its version and its pages. */
+  /**
+   * What the device holds: of each row the sequence (0 = nothing that is known), its version and
+   * its pages.
+   */
   readonly #held: {
     readonly ids: Float64Array;
     readonly versions: Float64Array;

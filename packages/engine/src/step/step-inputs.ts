@@ -16,8 +16,8 @@ const columns = ['tokenIds', 'positions', 'sequenceIds', 'slots'] as const;
 type Column = (typeof columns)[number];
 
 /**
- * The device tensors of steps that run eagerly, with host arrays beside them. Fill the host arrays, then
- * `upload`.
+ * The device tensors of steps that run eagerly, with host arrays beside them. Fill the host arrays,
+ * then `upload`.
  */
 export class StepInputs {
   /** Host side of the per-token tensors. */
@@ -76,7 +76,9 @@ export class StepInputs {
     this.host.rows.fill(-1, 0, rows);
   }
 
-  /** Enqueues the copies of the host arrays' first elements, and of page-table rows that changed. */
+  /**
+   * Enqueues the copies of the host arrays' first elements, and of page-table rows that changed.
+   */
   upload(stream: Stream, sequences: readonly Sequence[], tokens: number, rows: number): void {
     for (const name of columns) {
       if (tokens === 0) break;

@@ -20,7 +20,8 @@ export interface StepPlan {
 /** Told of every step, synchronously, so it must be quick. */
 export interface StepWatch {
   /**
-   * A piece of a request's prompt is about to be computed: its first call says that the request has begun.
+   * A piece of a request's prompt is about to be computed: its first call says that the request has
+   * begun.
    *
    * @param id of its submission
    * @param tokens of the piece; 0 where a request begins whose prompt another one computed

@@ -54,7 +54,8 @@ describe('a cache that is full', () => {
       }));
       const result = serve(30, requests);
       preemptions += result.preemptions;
-      // What runs ends within 50 tokens and the pieces of its prompts, and nobody comes in before the first.
+      // What runs ends within 50 tokens and the pieces of its prompts, and nobody comes in before
+      // the first.
       const pieces = Math.ceil((30 * 4) / 16);
       expect(result.longestPause, `seed ${seed}`).toBeLessThanOrEqual(50 + pieces);
       expect(result.steps).toBeGreaterThan(4 * (50 + pieces));

@@ -13,8 +13,9 @@ export interface StepHeap {
 }
 
 /**
- * Measures decode steps that have a number of rows. The heap is looked at every sixteen steps; a collection between two looks
- * makes one difference small or negative, which the median does not mind.
+ * Measures decode steps that have a number of rows. The heap is looked at every sixteen steps; a
+ * collection between two looks makes one difference small or negative, which the median does not
+ * mind.
  *
  * @param steps that are measured, behind a warm-up
  */

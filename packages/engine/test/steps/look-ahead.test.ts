@@ -20,8 +20,9 @@ onEachBackend((backend) => {
     }
 
     /**
-     * A row's token and its log-probability are sums over the vocabulary, which CUDA splits as the number of
-     * rows says; look-ahead changes which rows share a step, so there the last bits of the latter may differ.
+     * A row's token and its log-probability are sums over the vocabulary, which CUDA splits as the
+     * number of rows says; look-ahead changes which rows share a step, so there the last bits of
+     * the latter may differ.
      */
     function alike(events: Awaited<ReturnType<typeof answer>>[]): unknown {
       if (backend === 'cpu') return events;

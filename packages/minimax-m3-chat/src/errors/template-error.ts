@@ -11,8 +11,8 @@ export type TemplateErrorCode =
   | 'CHAT_TEMPLATE_FENCE';
 
 /**
- * A template is missing or broken, or it refused the messages.
- * `CHAT_TEMPLATE_RAISED` and `CHAT_TEMPLATE_INPUT` are the caller's fault (a 400), the rest are not.
+ * A template is missing or broken, or it refused the messages. `CHAT_TEMPLATE_RAISED` and
+ * `CHAT_TEMPLATE_INPUT` are the caller's fault (a 400), the rest are not.
  */
 export class TemplateError extends ChatError {
   declare readonly code: TemplateErrorCode;

@@ -59,7 +59,9 @@ export class ByteTable {
     return bytes.subarray(offsets[id] ?? bytes.length, offsets[id + 1] ?? bytes.length);
   }
 
-  /** The text of a token that is whole characters, whatever stands before it; null for any other. */
+  /**
+   * The text of a token that is whole characters, whatever stands before it; null for any other.
+   */
   wholeTextOf(id: number): string | null {
     const known = this.#texts[id];
     if (known !== undefined) return known;

@@ -46,7 +46,8 @@ const piece = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 6 }),
 );
 const noise = fc.array(piece, { maxLength: 30 }).map((pieces) => pieces.join(''));
-// Calls that are nearly right: declared names, values of one or two pieces, now and then a tag lost.
+// Calls that are nearly right: declared names, values of one or two pieces, now and then a tag
+// lost.
 const lost = fc.integer({ min: 0, max: 11 }).map((i) => i === 0);
 const tag = (text: string) => lost.map((isLost) => (isLost ? '' : NS + text));
 const parameter = fc

@@ -28,7 +28,9 @@ export interface BlockOptions {
 const real = { hidden: 6144, experts: 128 };
 const small = { hidden: 256, experts: 16 };
 
-/** What a person gets who asks for nothing: the real block on a GPU, a test of the bench on a CPU. */
+/**
+ * What a person gets who asks for nothing: the real block on a GPU, a test of the bench on a CPU.
+ */
 const defaults = {
   cuda: {
     shapes: [

@@ -32,8 +32,9 @@ export class BlockReference {
   }
 
   /**
-   * What is wrong with one token's result; undefined if nothing. The experts must be those of the largest
-   * scores, and `columns` of the output, relative to their norm, no further off than bf16 rounds.
+   * What is wrong with one token's result; undefined if nothing. The experts must be those of the
+   * largest scores, and `columns` of the output, relative to their norm, no further off than bf16
+   * rounds.
    */
   async faultOf(
     layer: number,

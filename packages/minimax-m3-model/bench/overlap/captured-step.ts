@@ -13,8 +13,8 @@ export interface CapturedStep {
 }
 
 /**
- * Captures forward pass and sampling. With `feeds` the sampled ids are the next replay's tokens, as in
- * the engine's decode graphs.
+ * Captures forward pass and sampling. With `feeds` the sampled ids are the next replay's tokens, as
+ * in the engine's decode graphs.
  */
 export async function captureStep(
   model: MiniMaxM3Model,
@@ -63,8 +63,8 @@ export async function logitsOf(
 }
 
 /**
- * What the first layer with experts makes of the inputs of turn 0, an eager pass: its residual stream
- * [tokens, hidden], then what its experts add to it.
+ * What the first layer with experts makes of the inputs of turn 0, an eager pass: its residual
+ * stream [tokens, hidden], then what its experts add to it.
  */
 export async function firstExpertsOf(
   model: MiniMaxM3Model,

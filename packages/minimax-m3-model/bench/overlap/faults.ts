@@ -1,10 +1,10 @@
 // When a mode's results are right.
 //
-// Two streams and the serial order must agree bit for bit. The fused slot sums shared and routed experts
-// in fp32 and rounds once, so it may differ in last bits. Behind many layers of random weights that says
-// nothing: a last bit turns a tie of the router, and soon every token goes another way. So the fused sum
-// is compared where nothing before it differs, at the first layer with experts, and the whole pass with
-// itself: a replay must repeat its bits.
+// Two streams and the serial order must agree bit for bit. The fused slot sums shared and routed
+// experts in fp32 and rounds once, so it may differ in last bits. Behind many layers of random
+// weights that says nothing: a last bit turns a tie of the router, and soon every token goes
+// another way. So the fused sum is compared where nothing before it differs, at the first layer
+// with experts, and the whole pass with itself: a replay must repeat its bits.
 
 /** Roundings of a bf16 sum in two steps and in one: a few units of 2^-8 of the largest term. */
 const mostApart = 2 ** -6;
@@ -27,14 +27,20 @@ export function faultOfRepeated(first: Float32Array, second: Float32Array): stri
   return undefined;
 }
 
-/** What is wrong with the first layer of experts beside that of the serial order; undefined if nothing. */
+/**
+ * What is wrong with the first layer of experts beside that of the serial order; undefined if
+ * nothing.
+ */
 export function faultOfFused(values: Float32Array, serial: Float32Array): string | undefined {
   if (values.length === 0) return 'no layer has experts';
   const fault = faultOfRelative(values, serial);
   return fault && `the first layer of experts: ${fault}`;
 }
 
-/** What is wrong with values that round otherwise than those of the serial order; undefined if nothing. */
+/**
+ * What is wrong with values that round otherwise than those of the serial order; undefined if
+ * nothing.
+ */
 export function faultOfRelative(values: Float32Array, serial: Float32Array): string | undefined {
   let [apart, size] = [0, 0];
   for (const [i, value] of values.entries()) {

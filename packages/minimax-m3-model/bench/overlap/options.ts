@@ -7,8 +7,9 @@ import { type ConfigOverrides, parseOverrides } from '../../src/index.js';
 export const modes = ['off', 'on', 'fused', 'auto', 'without'] as const;
 
 /**
- * `off`: one after the other; `on`: on two streams; `fused`: one more slot; `auto`: measured; `without`: the
- * shared expert left out, which no way of running it can beat. Its results are another model's.
+ * `off`: one after the other; `on`: on two streams; `fused`: one more slot; `auto`: measured;
+ * `without`: the shared expert left out, which no way of running it can beat. Its results are
+ * another model's.
  */
 export type Mode = (typeof modes)[number];
 
@@ -29,7 +30,9 @@ export interface OverlapOptions {
   readonly prefillSteps: number;
 }
 
-/** What a person gets who asks for nothing: the real rank on a GPU, a test of the bench on a CPU. */
+/**
+ * What a person gets who asks for nothing: the real rank on a GPU, a test of the bench on a CPU.
+ */
 const defaults = {
   cuda: {
     layers: 60,

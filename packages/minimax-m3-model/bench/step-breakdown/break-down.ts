@@ -1,4 +1,5 @@
-// One captured step, replayed once under a trace: how long each of its kernels ran, by name and shape.
+// One captured step, replayed once under a trace: how long each of its kernels ran, by name and
+// shape.
 import { type Stream, Workspace } from '@altstream/cuda-runtime';
 import type { MiniMaxM3Model } from '../../src/index.js';
 import type { KvCache } from '../../src/kv-cache.js';

@@ -1,4 +1,7 @@
-/** Looks for every weight of a config in a checkpoint's headers, without reading or allocating anything. */
+/**
+ * Looks for every weight of a config in a checkpoint's headers, without reading or allocating
+ * anything.
+ */
 
 import type { ModelConfig, MoeConfig } from '../config/model-config.js';
 import { CheckpointError } from '../errors/index.js';

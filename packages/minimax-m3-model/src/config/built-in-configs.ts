@@ -1,6 +1,6 @@
 /**
- * The configs of the released checkpoints, for loads without a folder. Text model only; what the parser
- * does not read is left out.
+ * The configs of the released checkpoints, for loads without a folder. Text model only; what the
+ * parser does not read is left out.
  */
 
 const denseLayers = 3;
@@ -76,7 +76,9 @@ const configs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /** Names that a dummy load takes in place of a folder; the first is the release in MXFP8. */
 export const builtInModels: readonly string[] = Object.keys(configs);
 
-/** The `config.json` of a built-in name, with or without `MiniMaxAI/`; undefined for other names. */
+/**
+ * The `config.json` of a built-in name, with or without `MiniMaxAI/`; undefined for other names.
+ */
 export function builtInConfig(name: string): Readonly<Record<string, unknown>> | undefined {
   const key = name.replace(/^MiniMaxAI\//, '');
   return Object.hasOwn(configs, key) ? configs[key] : undefined;

@@ -1,6 +1,6 @@
 /**
- * What the kernels can do, many times what MiniMax-M3 needs. Checked with the config, so that a model
- * that cannot run is refused before its weights are read.
+ * What the kernels can do, many times what MiniMax-M3 needs. Checked with the config, so that a
+ * model that cannot run is refused before its weights are read.
  */
 export const kernelLimits = {
   /** Of attention heads and index heads. */

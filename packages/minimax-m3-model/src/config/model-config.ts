@@ -69,6 +69,8 @@ export interface ModelConfig {
   /** The head uses the embedding's weights. */
   readonly tiedEmbeddings: boolean;
   readonly layers: readonly LayerKind[];
-  /** From `quantization_config`; the storage of each tensor of a checkpoint is seen from the tensor. */
+  /**
+   * From `quantization_config`; the storage of each tensor of a checkpoint is seen from the tensor.
+   */
   readonly quantization: 'mxfp8' | undefined;
 }

@@ -3,7 +3,9 @@
 import { ModelConfigError } from '../errors/index.js';
 import { ConfigFields, show } from './config-fields.js';
 
-/** New values by field name, e.g. `{ num_hidden_layers: 8 }`. A path such as `a.b` names one place. */
+/**
+ * New values by field name, e.g. `{ num_hidden_layers: 8 }`. A path such as `a.b` names one place.
+ */
 export type ConfigOverrides = Readonly<Record<string, unknown>>;
 
 type Json = Readonly<Record<string, unknown>>;
@@ -47,9 +49,9 @@ export function parseOverrides(texts: readonly string[]): ConfigOverrides {
 }
 
 /**
- * A config with fields replaced. A field must be there already and keep its kind; what value it may have
- * is checked when the config is parsed. With `num_hidden_layers`, lists with one entry a layer are cut,
- * or go on with their last entry.
+ * A config with fields replaced. A field must be there already and keep its kind; what value it may
+ * have is checked when the config is parsed. With `num_hidden_layers`, lists with one entry a layer
+ * are cut, or go on with their last entry.
  *
  * @throws ModelConfigError `MODEL_CONFIG_OVERRIDE`, which names the fields that there are
  */

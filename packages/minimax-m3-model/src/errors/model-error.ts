@@ -1,6 +1,8 @@
 const marker = Symbol.for('@altstream/minimax-m3-model.error');
 
-/** Base of every error of this package. Recognised by marker, so two copies of the package agree. */
+/**
+ * Base of every error of this package. Recognised by marker, so two copies of the package agree.
+ */
 export class ModelError extends Error {
   readonly [marker] = true;
   /** Stable code, `MODEL_…`; texts may change. */

@@ -18,7 +18,9 @@ import { type ProjectionLayout, projectionLayout } from './projection-layout.js'
 /** The weights of a layer and which heads they are of. */
 type HeadWeights = AttentionWeights & { readonly heads: HeadParts };
 
-/** Attention of one layer; sparse layers restrict each KV group to the blocks that its index chose. */
+/**
+ * Attention of one layer; sparse layers restrict each KV group to the blocks that its index chose.
+ */
 export class Attention {
   readonly #layer: number;
   readonly #weights: HeadWeights;

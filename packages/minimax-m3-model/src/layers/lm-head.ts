@@ -45,7 +45,9 @@ export class LmHead {
     return logits;
   }
 
-  /** Each rank fills the columns of its tokens and leaves zeros elsewhere, so a sum gathers them. */
+  /**
+   * Each rank fills the columns of its tokens and leaves zeros elsewhere, so a sum gathers them.
+   */
   #project(x: Tensor, logits: Tensor, step: ModelStep): void {
     const { lmHead, vocab, tensorParallel } = this.#weights;
     const isWhole = tensorParallel.size === 1;

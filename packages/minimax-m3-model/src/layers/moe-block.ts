@@ -41,7 +41,9 @@ export class MoeBlock {
     this.#parts = parts;
   }
 
-  /** The ways in which this rank can run the shared expert; none without one, or without the others. */
+  /**
+   * The ways in which this rank can run the shared expert; none without one, or without the others.
+   */
   get ways(): readonly SharedExpertWay[] {
     const { routed, shared, fused, overlap } = this.#parts;
     if (!routed || !shared) return [];
@@ -63,8 +65,8 @@ export class MoeBlock {
   }
 
   /**
-   * hidden [tokens, hidden] → `out` of the same shape: routed + shared, summed over all ranks. A rank
-   * that holds nothing of one of them launches nothing for it.
+   * hidden [tokens, hidden] → `out` of the same shape: routed + shared, summed over all ranks. A
+   * rank that holds nothing of one of them launches nothing for it.
    */
   forward(hidden: Tensor, step: ModelStep, out: Tensor): Tensor {
     const { shared, communicator, wayOf } = this.#parts;
@@ -86,8 +88,8 @@ export class MoeBlock {
   }
 
   /**
-   * Shared and routed experts, side by side where overlap applies and is wanted; the last kernel of the
-   * routed ones adds the shared one's output, on the current stream.
+   * Shared and routed experts, side by side where overlap applies and is wanted; the last kernel of
+   * the routed ones adds the shared one's output, on the current stream.
    */
   forwardSeparate(hidden: Tensor, step: ModelStep, out: Tensor, mayOverlap = true): Tensor {
     const { overlap, routed } = this.#parts;

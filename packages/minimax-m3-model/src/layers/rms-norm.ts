@@ -2,7 +2,9 @@ import type { Tensor } from '@altstream/cuda-runtime';
 import { rmsNorm } from '@altstream/dense-kernels';
 import type { ModelStep } from '../model-step.js';
 
-/** Gemma RMSNorm behind a residual add: y = s / rms(s) · (1 + weight) with s = residual + hidden. */
+/**
+ * Gemma RMSNorm behind a residual add: y = s / rms(s) · (1 + weight) with s = residual + hidden.
+ */
 export class RmsNorm {
   readonly #weight: Tensor;
   readonly #epsilon: number;

@@ -11,7 +11,10 @@ import type { MoeConfig } from '../config/model-config.js';
 import type { MoeWeights } from '../loader/model-weights.js';
 import type { ModelStep } from '../model-step.js';
 
-/** Chooses experts: sigmoid scores in fp32, a bias that only chooses, weights renormalised and scaled. */
+/**
+ * Chooses experts: sigmoid scores in fp32, a bias that only chooses, weights renormalised and
+ * scaled.
+ */
 export class Router {
   readonly #weight: Tensor;
   readonly #bias: Tensor | undefined;
@@ -38,7 +41,8 @@ export class Router {
   /**
    * @param hidden [tokens, hidden]
    * @param range the experts of this rank, for which tokens are grouped
-   * @returns ids i32 and weights f32 [tokens, slots], best first; -1 in padding rows; with their maps
+   * @returns ids i32 and weights f32 [tokens, slots], best first; -1 in padding rows; with their
+   * maps
    */
   forward(hidden: Tensor, range: ExpertRange, step: ModelStep): RoutedTokens {
     const weight = { data: this.#weight };

@@ -42,8 +42,8 @@ export function planLayer(plan: LayerPlan): LayerWeights {
 }
 
 /**
- * q and o are split by query heads, k, v and index q by KV heads; the one index key is whole on every
- * rank with heads, so ranks that share a KV head choose the same blocks.
+ * q and o are split by query heads, k, v and index q by KV heads; the one index key is whole on
+ * every rank with heads, so ranks that share a KV head choose the same blocks.
  */
 function planAttention(plan: LayerPlan): AttentionWeights {
   const { loader, names, config, tensorParallel, layer } = plan;

@@ -28,8 +28,8 @@ export interface LoadOptions {
   /** Default: the whole model. */
   readonly tensorParallel?: TensorParallel;
   /**
-   * False: nobody sums the parts of several ranks. Then the embedding is whole, since a rank that saw
-   * zeros for most tokens would route and measure nothing real. Default true.
+   * False: nobody sums the parts of several ranks. Then the embedding is whole, since a rank that
+   * saw zeros for most tokens would route and measure nothing real. Default true.
    */
   readonly isSummed?: boolean;
   readonly onProgress?: LoadProgress;
@@ -47,7 +47,8 @@ export interface LoadedWeights {
  * Loads the weights of a rank: heads, hidden units of MLPs and the vocabulary of embedding and head
  * are split, norms and routers are whole.
  *
- * @throws CheckpointError when a tensor is missing or differs from the config; nothing stays allocated
+ * @throws CheckpointError when a tensor is missing or differs from the config; nothing stays
+ * allocated
  */
 export async function loadWeights(
   source: TensorSource,

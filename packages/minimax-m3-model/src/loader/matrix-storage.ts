@@ -6,7 +6,9 @@ import type { StoredTensor } from './tensor-source.js';
 /** Type of a matrix on the device; `mxfp8` is e4m3 with scales. */
 export type MatrixStorage = 'bf16' | 'f32' | 'mxfp8';
 
-/** The storage that holds all parts without loss: as stored where they agree, else the wider type. */
+/**
+ * The storage that holds all parts without loss: as stored where they agree, else the wider type.
+ */
 export function chooseStorage(found: readonly FoundPart[]): MatrixStorage {
   const types = new Set(found.map(({ tensor }) => tensor.dtype));
   if (types.has('F32')) return 'f32';

@@ -19,7 +19,10 @@ export interface MlpWeights {
   readonly gateUp: Matrix;
   /** [hidden, intermediate] */
   readonly down: Matrix;
-  /** The hidden units of the whole MLP that these are; `intermediate` above is their number, maybe 0. */
+  /**
+   * The hidden units of the whole MLP that these are; `intermediate` above is their number, maybe
+   * 0.
+   */
   readonly columns: Range;
 }
 
@@ -46,7 +49,10 @@ export interface MoeWeights {
   readonly experts: MlpWeights;
   /** The shared expert; views of the last slot of `fused` when that exists. */
   readonly shared: MlpWeights | undefined;
-  /** `experts` with the shared expert as one more expert behind them; undefined when it does not fit. */
+  /**
+   * `experts` with the shared expert as one more expert behind them; undefined when it does not
+   * fit.
+   */
   readonly fused: MlpWeights | undefined;
 }
 

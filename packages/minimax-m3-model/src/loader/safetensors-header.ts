@@ -128,7 +128,9 @@ function isCounts(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((n) => Number.isSafeInteger(n) && n >= 0);
 }
 
-/** The keys of the outermost object as written: `JSON.parse` would keep only one of two equal ones. */
+/**
+ * The keys of the outermost object as written: `JSON.parse` would keep only one of two equal ones.
+ */
 function topLevelKeys(text: string): string[] {
   const keys: string[] = [];
   let depth = 0;

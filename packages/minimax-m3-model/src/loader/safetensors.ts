@@ -1,6 +1,6 @@
 /**
- * One safetensors file, mapped once. Bytes are copied out of the mapping by the kernel, so that a file
- * which is cut, or a disk that fails, is an error instead of a signal.
+ * One safetensors file, mapped once. Bytes are copied out of the mapping by the kernel, so that a
+ * file which is cut, or a disk that fails, is an error instead of a signal.
  */
 
 import { FileError, MappedFile, type MappedFileOptions } from '@altstream/cuda-runtime';

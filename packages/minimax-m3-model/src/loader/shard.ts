@@ -67,10 +67,10 @@ export function splitUnits(total: number, { rank, size }: TensorParallel, unit =
 }
 
 /**
- * The heads of a rank. Up to as many ranks as KV heads: whole groups, a KV head with all of its query
- * heads. More: the ranks are dealt out to the KV heads, and those of one KV head copy it and split
- * its query heads. So a rank never has a part of a group beside another group, which attention could
- * not express; a rank without a query head has no KV head either.
+ * The heads of a rank. Up to as many ranks as KV heads: whole groups, a KV head with all of its
+ * query heads. More: the ranks are dealt out to the KV heads, and those of one KV head copy it and
+ * split its query heads. So a rank never has a part of a group beside another group, which
+ * attention could not express; a rank without a query head has no KV head either.
  */
 export function splitHeads(
   { heads, kvHeads }: { readonly heads: number; readonly kvHeads: number },

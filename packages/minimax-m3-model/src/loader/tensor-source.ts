@@ -58,8 +58,8 @@ export interface TensorSource {
    */
   read(tensor: StoredTensor, start: number, into: Uint8Array): Promise<void>;
   /**
-   * Writes a tensor's values to device memory, in the type that this has. A source that makes weights
-   * has it, and is then never read.
+   * Writes a tensor's values to device memory, in the type that this has. A source that makes
+   * weights has it, and is then never read.
    */
   fill?(tensor: StoredTensor, into: Tensor, stream: Stream): Promise<void>;
   /** How bytes are got, for the load report; absent where there are no files. */

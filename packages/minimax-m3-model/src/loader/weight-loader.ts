@@ -224,7 +224,10 @@ export class WeightLoader {
     }
   }
 
-  /** Reads rows in pieces of whole rows, cut to the columns that are wanted. A piece lasts until the next. */
+  /**
+   * Reads rows in pieces of whole rows, cut to the columns that are wanted. A piece lasts until the
+   * next.
+   */
   async *#pieces({ stored, firstRow, rowRange, columnRange }: StoredRows) {
     const rowBytes = stored.bytes / storedRows(stored);
     const columns = stored.shape.at(-1) ?? 0;

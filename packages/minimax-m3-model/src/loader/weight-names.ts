@@ -1,6 +1,7 @@
 /**
  * Every name under which a weight may lie in a checkpoint: the release's, the same without
- * `language_model.`, and transformers 5's, where gate and up rows and all experts may be one tensor.
+ * `language_model.`, and transformers 5's, where gate and up rows and all experts may be one
+ * tensor.
  */
 
 import { CheckpointError } from '../errors/index.js';
@@ -140,7 +141,10 @@ export class WeightNames {
   }
 }
 
-/** Names of the scales that may lie beside a quantised weight. They multiply, whatever the name says. */
+/**
+ * Names of the scales that may lie beside a quantised weight. They multiply, whatever the name
+ * says.
+ */
 export function scaleNames(weight: string): string[] {
   return [`${weight}_scale_inv`, `${weight}_scale`];
 }

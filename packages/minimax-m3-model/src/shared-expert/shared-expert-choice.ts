@@ -2,8 +2,8 @@
 
 /**
  * `separate`: beside the routed experts, on a stream of its own where overlap applies. `fused`: one
- * more expert slot of weight 1. `auto`: measured at start for each batch size, the fastest way wins,
- * also before an overlap that does not pay.
+ * more expert slot of weight 1. `auto`: measured at start for each batch size, the fastest way
+ * wins, also before an overlap that does not pay.
  */
 export type SharedExpertMode = 'separate' | 'fused' | 'auto';
 
@@ -37,8 +37,8 @@ const asked = `the ${margin * 100} % asked for`;
 const bySimplicity = ['serial', 'fused', 'separate'] as const;
 
 /**
- * The fastest way, unless it wins less than the margin over a simpler one. Without `serial` (no overlap)
- * `separate` is the serial order, and the simplest.
+ * The fastest way, unless it wins less than the margin over a simpler one. Without `serial` (no
+ * overlap) `separate` is the serial order, and the simplest.
  *
  * @param us time of each of the ways, in whatever unit
  */

@@ -1,4 +1,5 @@
-// The whole release, 412 GiB, on one GPU: the load fails when the memory is full, so it is filled first.
+// The whole release, 412 GiB, on one GPU: the load fails when the memory is full, so it is filled
+// first.
 import { open, probe } from '@altstream/cuda-runtime';
 import { describe, expect, it, vi } from 'vitest';
 import { builtInConfig } from '../../src/config/built-in-configs.js';

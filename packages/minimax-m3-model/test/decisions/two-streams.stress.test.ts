@@ -1,6 +1,7 @@
-// The hang that others met (model specification 8, kernels 3.3): thousands of tokens, routed experts on a
-// second stream, programmatic launches, 57 layers in one graph, replayed many times. Each case is a process
-// of its own, which ends when it makes no progress; a control without programmatic launches comes first.
+// The hang that others met (model specification 8, kernels 3.3): thousands of tokens, routed
+// experts on a second stream, programmatic launches, 57 layers in one graph, replayed many times.
+// Each case is a process of its own, which ends when it makes no progress; a control without
+// programmatic launches comes first.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { probe } from '@altstream/cuda-runtime';

@@ -11,7 +11,10 @@ const neighbour = fileURLToPath(new URL('../../../minimax-m3-tiny', import.meta.
 /** Folder of the checkpoint. */
 export const demoFolder = named ?? neighbour;
 
-/** A bundle for a GPU host comes without the package: 18 MB more. In the repository the package is always there. */
+/**
+ * A bundle for a GPU host comes without the package: 18 MB more. In the repository the package is
+ * always there.
+ */
 export const demoIsLeftOut = named === undefined && !existsSync(join(neighbour, 'package.json'));
 
 /** For the title of what is left out. */

@@ -1,4 +1,6 @@
-/** Tensor parallelism in one process: every rank's pass is repeated until all of its sums are known. */
+/**
+ * Tensor parallelism in one process: every rank's pass is repeated until all of its sums are known.
+ */
 
 import { type Stream, Tensor } from '@altstream/cuda-runtime';
 import type { Communicator } from '../../src/communicator.js';
@@ -77,8 +79,8 @@ export class RankGroup {
   }
 
   /**
-   * The same token again, from a captured pass of each rank: the totals that `run` found stay as they
-   * are, and the parts of the replayed passes must add up to them, bit for bit.
+   * The same token again, from a captured pass of each rank: the totals that `run` found stay as
+   * they are, and the parts of the replayed passes must add up to them, bit for bit.
    */
   async replay(before: number, token: number) {
     const results: Float32Array[][] = [];

@@ -1,4 +1,5 @@
-// A process that may hang: replays a graph of many MoE blocks on two streams and tells how far it is.
+// A process that may hang: replays a graph of many MoE blocks on two streams and tells how far it
+//   is.
 //   node --import tsx replay-many.ts '{"backend":"cpu","tokens":48,…}'
 import { open, Workspace } from '@altstream/cuda-runtime';
 import type { ModelBatch } from '../../src/index.js';

@@ -61,7 +61,10 @@ function config(changes: object, kvHeads: number, indexDim: number): ConfigJson 
 
 const small = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** bf16 and MXFP8; tied and not; shared expert of the routed width and not; more ranks than anything. */
+/**
+ * bf16 and MXFP8; tied and not; shared expert of the routed width and not; more ranks than
+ * anything.
+ */
 export const unevenModels: readonly UnevenModel[] = [
   { name: 'bf16', model: config({}, 3, 12), mxfp8: false, sizes: [...small, 17] },
   {

@@ -27,7 +27,10 @@ export function gemmaNorm(x: ArrayLike<number>, weight: ReferenceTensor, eps: nu
   return Float64Array.from(x, (value, i) => value * factor * (1 + (weight.values[i] as number)));
 }
 
-/** Rotates the first `rotaryDim` values in half-split pairs. Angles are formed in fp32, as everywhere. */
+/**
+ * Rotates the first `rotaryDim` values in half-split pairs. Angles are formed in fp32, as
+ * everywhere.
+ */
 export function rotate(x: Row, position: number, rotaryDim: number, theta: number): Row {
   const y = x.slice();
   const half = rotaryDim / 2;

@@ -3,7 +3,9 @@
 import { seededRandom } from '@altstream/cuda-runtime/testing';
 import type { ReferenceTensor, ReferenceWeights } from './weights.js';
 
-/** The weights, each moved by at most half a unit in the last place of fp32, reproducible by seed. */
+/**
+ * The weights, each moved by at most half a unit in the last place of fp32, reproducible by seed.
+ */
 export function roundedWeights(weights: ReferenceWeights, seed: number): ReferenceWeights {
   const random = seededRandom(seed);
   const cache = new Map<string, ReferenceTensor>();

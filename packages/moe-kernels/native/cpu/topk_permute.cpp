@@ -1,5 +1,5 @@
-// Router top-k and permute on the CPU, one behind the other: a launch is cheap here. Steps: topk.cpp,
-// permute.cpp.
+// Router top-k and permute on the CPU, one behind the other: a launch is cheap here. Steps:
+// topk.cpp, permute.cpp.
 
 #include "moe_kernels/topk_permute.h"
 

@@ -1,11 +1,11 @@
-// Finalize on CUDA: the weighted sum of a token's rows, in ascending slot order; the addend is added to
-// the rounded sum, as a launch of its own would.
+// Finalize on CUDA: the weighted sum of a token's rows, in ascending slot order; the addend is
+// added to the rounded sum, as a launch of its own would.
 //
 // A thread has 16 bytes of a token's columns; the grid is strips of columns by tokens, resident at
-// once, and strides over the tokens. It waits for memory twice, for the slots and for the rows that they
-// name: everything else is asked for beside them, and where the slots are older than the kernels that
-// still run, they come before those are waited for. Multiply and add are rounded apart: the bits of the
-// CPU.
+// once, and strides over the tokens. It waits for memory twice, for the slots and for the rows that
+// they name: everything else is asked for beside them, and where the slots are older than the
+// kernels that still run, they come before those are waited for. Multiply and add are rounded
+// apart: the bits of the CPU.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "moe_kernels/finalize.h"

@@ -1,8 +1,10 @@
-// Router top-k on CUDA, for any recipe: one warp a token, its rows in shared memory of its own. Steps,
-// ties, NaN and rounding are those of cpu/topk.cpp, to the bit. k rounds of a maximum over the keys.
+// Router top-k on CUDA, for any recipe: one warp a token, its rows in shared memory of its own.
+// Steps, ties, NaN and rounding are those of cpu/topk.cpp, to the bit. k rounds of a maximum over
+// the keys.
 //
-// topk_f32_rows (device/topk_rows.cuh) is for up to 128 experts without softmax and groups: loops here
-// stay rolled, for a step reads its code cold, but all recipes in one entry are still much of it.
+// topk_f32_rows (device/topk_rows.cuh) is for up to 128 experts without softmax and groups: loops
+// here stay rolled, for a step reads its code cold, but all recipes in one entry are still much of
+// it.
 #include <math_constants.h>
 
 #include "dense_kernels/cuda/convert.cuh"

@@ -1,10 +1,10 @@
 // Router top-k and permute on CUDA in one block: the ids go from the warps that choose them to the
-// threads that place them through shared memory, and a launch and a round trip are saved. The bits of
-// topk and permute one behind the other.
+// threads that place them through shared memory, and a launch and a round trip are saved. The bits
+// of topk and permute one behind the other.
 //
-// A step finds this code cold. Launched early, the block has time before its predecessors are done: it
-// rehearses with the bias for logits and writes nothing but shared memory, so that the code has come
-// when the logits do.
+// A step finds this code cold. Launched early, the block has time before its predecessors are done:
+// it rehearses with the bias for logits and writes nothing but shared memory, so that the code has
+// come when the logits do.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "device/few_pairs.cuh"
 #include "device/topk_rows.cuh"

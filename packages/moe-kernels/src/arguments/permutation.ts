@@ -9,7 +9,9 @@ export interface Permutation {
   readonly rows: Tensor;
   /** [tokens, k] i32, (token, slot) → permuted row; −1 = not local. */
   readonly slots: Tensor;
-  /** [maxTiles, 3] i32: expert, first row, rows; (−1, 0, 0) behind the last. Only with `tileRows`. */
+  /**
+   * [maxTiles, 3] i32: expert, first row, rows; (−1, 0, 0) behind the last. Only with `tileRows`.
+   */
   readonly tiles?: Tensor;
   /** [1] i32, tiles in use. Only with `tileRows`. */
   readonly tileCount?: Tensor;

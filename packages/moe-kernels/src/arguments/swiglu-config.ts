@@ -10,7 +10,9 @@ export interface SwigluConfig {
   readonly limit?: number;
 }
 
-/** Checks the activation's constants and fills in those of MiniMax-M3. @throws ArgumentRangeError */
+/**
+ * Checks the activation's constants and fills in those of MiniMax-M3. @throws ArgumentRangeError
+ */
 export function resolveSwiglu(
   { alpha = 1.702, beta = 1, limit = 7 }: SwigluConfig,
   caller: string,

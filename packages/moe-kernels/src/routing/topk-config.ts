@@ -19,7 +19,9 @@ export interface TopkConfig {
   readonly renormalize?: boolean;
   /** Default 1. */
   readonly routedScalingFactor?: number;
-  /** `weights` (default): multiplied into the weights here. `output`: `finalize` multiplies the sum. */
+  /**
+   * `weights` (default): multiplied into the weights here. `output`: `finalize` multiplies the sum.
+   */
   readonly scaleOwner?: ScaleOwner;
   /** Contiguous groups of experts, default 1; grouped methods only. */
   readonly nGroup?: number;

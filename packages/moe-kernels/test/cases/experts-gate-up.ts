@@ -109,7 +109,8 @@ export const expertsCases: readonly ExpertsCase[] = [
     ...mx,
     swiglu: { alpha: 1, beta: 0, limit: Number.POSITIVE_INFINITY },
   },
-  // Rows of one expert at the borders of fragments and tiles; a short last slice, one of half a group.
+  // Rows of one expert at the borders of fragments and tiles; a short last slice, one of half a
+  // group.
   ...[8, 9, 16, 17].map((tokens) => ({
     name: `${tokens} rows of one expert`,
     ...{ ...small, tokens, k: 1, hidden: 640, intermediate: 40, pattern: 'one expert' as const },

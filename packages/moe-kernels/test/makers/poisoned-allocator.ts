@@ -1,7 +1,9 @@
 import type { Stream, TensorAllocator } from '@altstream/cuda-runtime';
 import { poison } from '@altstream/cuda-runtime/testing';
 
-/** Allocates from the stream and fills with 0xA5, so that what a kernel forgets to write is seen. */
+/**
+ * Allocates from the stream and fills with 0xA5, so that what a kernel forgets to write is seen.
+ */
 export function poisoned(stream: Stream): TensorAllocator {
   return {
     tensor(shape, dtype, label) {

@@ -12,13 +12,16 @@ import { makeExperts } from '../makers/experts.js';
 import { poisoned } from '../makers/poisoned-allocator.js';
 import { makeRoutedExperts } from '../makers/routed-experts.js';
 
-// Columns in whole stages of the ring, so that the down projection asks for weights before it waits.
+// Columns in whole stages of the ring, so that the down projection asks for weights before it
+// waits.
 const shape = { k: 3, experts: 12, hidden: 256, intermediate: 128 };
 const formats = { weights: 'mxfp8', activations: 'bf16' } as const;
 const config = { topK: 3, method: 'miniMax2' } as const;
 const rounds = 12;
 
-/** Layers one behind the other, each routed by its own scores, each reading what the last one made. */
+/**
+ * Layers one behind the other, each routed by its own scores, each reading what the last one made.
+ */
 async function run(context: BackendContext, testCase: ExpertsCase, isEarly: boolean) {
   const { stream, device } = context;
   // On the CPU programmatic launches have to be asked for; before Hopper there are none.

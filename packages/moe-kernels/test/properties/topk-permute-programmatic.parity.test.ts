@@ -17,7 +17,8 @@ const rounds = 20;
 async function run({ stream, runtime, device }: BackendContext, tokens: number, isEarly: boolean) {
   await loadMoeKernels(runtime);
   const random = seededRandom(tokens);
-  // On the CPU programmatic launches gain nothing and have to be asked for; before Hopper there are none.
+  // On the CPU programmatic launches gain nothing and have to be asked for; before Hopper there are
+  // none.
   const mode = device.limits.cpuLevel === '' ? 'auto' : 'on';
   const pdl = new PdlPolicy({ mode: isEarly ? mode : 'off', maxTokens: -1 }, {}).chooser('bf16');
   const on = { stream, allocator: poisoned(stream), pdl };

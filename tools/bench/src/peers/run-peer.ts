@@ -9,8 +9,8 @@ export interface PeerTimes {
 }
 
 /**
- * Runs a program whose last line of output is `PeerTimes` as JSON, maybe with more facts. One that does
- * not start or fails gives no numbers, and a status that says why.
+ * Runs a program whose last line of output is `PeerTimes` as JSON, maybe with more facts. One that
+ * does not start or fails gives no numbers, and a status that says why.
  */
 export function runPeer(command: string, args: readonly string[]): PeerTimes {
   const { error, status, signal, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });

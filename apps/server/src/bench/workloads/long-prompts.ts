@@ -39,8 +39,8 @@ export function longLength(
 }
 
 /**
- * Prompts as long as the context takes, a million tokens at most. No two begin alike, so none is found in a
- * prefix cache. Without a tokenizer the server tells how many tokens its words are.
+ * Prompts as long as the context takes, a million tokens at most. No two begin alike, so none is
+ * found in a prefix cache. Without a tokenizer the server tells how many tokens its words are.
  *
  * @throws ExitError (usage) if nobody can count tokens
  */

@@ -22,8 +22,8 @@ const words = (
 ).split(' ');
 
 /**
- * Prompts of random words. With a tokenizer they have the wanted number of tokens (a few off where the text
- * of the cut tokens is read as others); without one, a token counts as a word.
+ * Prompts of random words. With a tokenizer they have the wanted number of tokens (a few off where
+ * the text of the cut tokens is read as others); without one, a token counts as a word.
  */
 export function randomPrompts(
   count: number,

@@ -37,8 +37,9 @@ const addLine = z.object({
 type AddLine = z.infer<typeof addLine>;
 
 /**
- * Requests as a file of `serve --record-trace` has them: their times, the tokens of their prompts and of their
- * answers, and which full pages their prompts share. The texts are random words, since the file has none.
+ * Requests as a file of `serve --record-trace` has them: their times, the tokens of their prompts
+ * and of their answers, and which full pages their prompts share. The texts are random words, since
+ * the file has none.
  *
  * @throws ExitError (usage)
  */

@@ -20,9 +20,9 @@ const charactersPerToken = 4;
 const limits = { least: 4, mostInput: 1024, mostTotal: 2048 };
 
 /**
- * First questions of dialogues, in the format of ShareGPT: `{"conversations": [{"value": question}, {"value":
- * answer}]}` in a JSON list, or one a line (.jsonl). Dialogues are drawn by the seed, and drawn again when
- * the file has fewer than wanted.
+ * First questions of dialogues, in the format of ShareGPT: `{"conversations": [{"value": question},
+ * {"value": answer}]}` in a JSON list, or one a line (.jsonl). Dialogues are drawn by the seed, and
+ * drawn again when the file has fewer than wanted.
  *
  * @throws ExitError (usage)
  */

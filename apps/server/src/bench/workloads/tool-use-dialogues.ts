@@ -21,9 +21,9 @@ export interface ToolUseSizes {
 type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Dialogues as those of agents: a question, and in each further request one more call with its result. Calls and
- * results are written beforehand and do not depend on what the model says, so that every server gets the same
- * requests; what it says is measured and thrown away.
+ * Dialogues as those of agents: a question, and in each further request one more call with its
+ * result. Calls and results are written beforehand and do not depend on what the model says, so
+ * that every server gets the same requests; what it says is measured and thrown away.
  *
  * @param count requests in all; the last dialogue may be shorter
  * @returns the first request of each dialogue, with those that follow it

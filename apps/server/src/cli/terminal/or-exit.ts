@@ -4,7 +4,10 @@ import { ClientError, ExitError, exitCodes } from '../../errors/index.js';
 /** How shells report a command that Ctrl-C ended. */
 export const interruptedExitCode = 130;
 
-/** Runs a command; an error that a person can act on becomes one sentence on stderr and an exit code. */
+/**
+ * Runs a command; an error that a person can act on becomes one sentence on stderr and an exit
+ * code.
+ */
 export async function orExit(command: () => Promise<void>): Promise<void> {
   try {
     await command();

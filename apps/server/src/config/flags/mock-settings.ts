@@ -8,7 +8,10 @@ const count = z.int().min(1).max(1e9);
 const settings = z.strictObject({
   decodeMs: milliseconds.optional(),
   prefillMsPerToken: milliseconds.optional(),
-  /** Texts that requests get in turn, special tokens as their text; without them each gets its prompt. */
+  /**
+   * Texts that requests get in turn, special tokens as their text; without them each gets its
+   * prompt.
+   */
   answers: z.array(z.string().min(1)).min(1).optional(),
   maxPositions: count.optional(),
   pageTokens: count.optional(),

@@ -20,7 +20,10 @@ const leafRules = [
   'array ::= "[" space (value space ("," space value space)*)? "]"',
 ];
 
-/** Rules of a grammar while they are made; each place of a schema has one, so that schemas may go round. */
+/**
+ * Rules of a grammar while they are made; each place of a schema has one, so that schemas may go
+ * round.
+ */
 export class RuleList {
   readonly param: string;
   readonly #lines: string[] = [];

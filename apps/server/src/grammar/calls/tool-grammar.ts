@@ -23,10 +23,10 @@ export interface CallableFunction {
 }
 
 /**
- * Calls in the model's own markup as rules: function names, tags of parameters, required ones, types,
- * `enum`, `const` and numbers of elements hold. What text cannot show of a schema (`pattern`, lengths, most
- * ranges, formats) does not. Objects whose names are free are JSON text. A value has no `]<` in it,
- * which begins a marker.
+ * Calls in the model's own markup as rules: function names, tags of parameters, required ones,
+ * types, `enum`, `const` and numbers of elements hold. What text cannot show of a schema
+ * (`pattern`, lengths, most ranges, formats) does not. Objects whose names are free are JSON text.
+ * A value has no `]<` in it, which begins a marker.
  *
  * @param functions those that may be called, at least one
  * @param isSingle exactly one call
@@ -131,8 +131,8 @@ class CallRules {
   }
 
   /**
-   * JSON where a name cannot be a tag or is free. So, too, where `item` is required and no property: a tag of
-   * that name is an element of an array then.
+   * JSON where a name cannot be a tag or is free. So, too, where `item` is required and no
+   * property: a tag of that name is an element of an array then.
    */
   #object(schema: Schema): string {
     const names = membersOf(schema).map(({ name }) => name);

@@ -28,9 +28,9 @@ const upperCount = 0x110000 - 0x80 - 0x800;
 const mostSingles = 256;
 
 /**
- * Writes a regular expression in a way that the grammar library understands to the letter: anchors are
- * taken off, since it matches whole texts; sets are written out, since it gets complements beyond ASCII
- * wrong; and, within JSON, what must be escaped there is.
+ * Writes a regular expression in a way that the grammar library understands to the letter: anchors
+ * are taken off, since it matches whole texts; sets are written out, since it gets complements
+ * beyond ASCII wrong; and, within JSON, what must be escaped there is.
  *
  * @throws PatternProblem in words for the pattern's author
  */

@@ -4,7 +4,8 @@ import type { HttpSettings } from '../../server-context.js';
 
 /**
  * Refuses what servers and proxies may read in different ways, and pages of other sites: a browser
- * lets every page send to this machine, and a name that its owner points here looks like the page's own.
+ * lets every page send to this machine, and a name that its owner points here looks like the page's
+ * own.
  */
 export function checkAddress(request: FastifyRequest, settings: HttpSettings): void {
   checkOneMeaning(request);

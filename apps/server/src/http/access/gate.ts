@@ -24,7 +24,10 @@ interface KnownKey {
   readonly isAdmin: boolean;
 }
 
-/** Decides by the route that was matched, never by the text of the path; what matched none needs a key. */
+/**
+ * Decides by the route that was matched, never by the text of the path; what matched none needs a
+ * key.
+ */
 export class Gate {
   #keys: readonly KnownKey[] = [];
   readonly #isExposed: boolean;

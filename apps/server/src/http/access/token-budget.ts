@@ -1,8 +1,8 @@
 import { ApiError } from '../../errors/index.js';
 
 /**
- * Tokens a minute for each key. What a request uses is known at its end only, so a key that is in debt
- * waits until the minute's tokens have grown back; the request that made the debt is served.
+ * Tokens a minute for each key. What a request uses is known at its end only, so a key that is in
+ * debt waits until the minute's tokens have grown back; the request that made the debt is served.
  */
 export class TokenBudget {
   readonly #perMinute: number;

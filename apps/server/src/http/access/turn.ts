@@ -11,8 +11,8 @@ const longestName = 256;
 export type Turn = Pick<WireParameters, 'tenant' | 'priority' | 'timeoutMs'>;
 
 /**
- * Tenants are keys, told apart further by the header that the operator named. The time of a request runs
- * from when it was read; its own header can only make it shorter.
+ * Tenants are keys, told apart further by the header that the operator named. The time of a request
+ * runs from when it was read; its own header can only make it shorter.
  *
  * @throws ApiError 400 for a header that is no number of milliseconds
  */

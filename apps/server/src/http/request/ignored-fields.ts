@@ -1,12 +1,18 @@
 import { notYet } from '../../openai/sampling-fields.js';
 
-/** Fields that say something of the caller and nothing of the answer: ignored by design, and by everybody. */
+/**
+ * Fields that say something of the caller and nothing of the answer: ignored by design, and by
+ * everybody.
+ */
 const describing = [
   ...['user', 'metadata', 'store', 'service_tier', 'safety_identifier', 'prompt_cache_key'],
   ...['prompt_cache_retention', 'verbosity', 'prediction', 'moderation'],
 ];
 
-/** Fields of other servers that have a count of their own; whatever else a client makes up is `other`. */
+/**
+ * Fields of other servers that have a count of their own; whatever else a client makes up is
+ * `other`.
+ */
 const counted: ReadonlySet<string> = new Set([
   ...['best_of', 'echo', 'suffix', 'early_stopping', 'length_penalty', 'no_stop_trim'],
   ...['spaces_between_special_tokens', 'add_special_tokens', 'documents', 'mm_processor_kwargs'],

@@ -10,7 +10,10 @@ import { docsFolder } from '../../ui-folder.js';
 /** Of the colours of the page's logo, the only style that is not in a file. */
 const logoStyle = 'sha256-RL3ie0nH+Lzz2YNqQN83mnU0J1ot4QL7b99vMdIX99w=';
 
-/** The page may run and show its own files and call its own server. Icons of its style sheet are `data:`. */
+/**
+ * The page may run and show its own files and call its own server. Icons of its style sheet are
+ * `data:`.
+ */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,8 +27,9 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /**
- * `/openapi.json`, and `/docs` to read and try it; everything comes from this server. The page is open, as it holds
- * nothing of the server's, and has a field for the key that the document and every call of it may need.
+ * `/openapi.json`, and `/docs` to read and try it; everything comes from this server. The page is
+ * open, as it holds nothing of the server's, and has a field for the key that the document and
+ * every call of it may need.
  */
 export function documents(app: FastifyInstance, { settings, logger }: ServerContext): void {
   if (!settings.servesDocs) return;

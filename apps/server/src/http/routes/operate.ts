@@ -7,7 +7,10 @@ import { profileFile } from '../profile-file.js';
 
 const admin = { config: { access: 'admin' } } as const;
 
-/** Routes of the operator: seeing settings and requests, ending these, emptying the prefix cache, profiles. */
+/**
+ * Routes of the operator: seeing settings and requests, ending these, emptying the prefix cache,
+ * profiles.
+ */
 export function operate(app: FastifyInstance, context: ServerContext): void {
   app.get('/admin/requests', admin, async () => ({
     requests: context.active.list().map((request) => shown(request.look())),

@@ -12,7 +12,10 @@ import { ClientWatch } from '../client-watch.js';
 import { chatPromptOf } from '../prompt/chat-prompt.js';
 import { type PromptAsker, renderChat, tokenizeChat, tokenizeText } from '../prompt/prompt-text.js';
 
-/** `/tokenize`, `/detokenize` and `/apply-template`: prompts as the model gets them, without the model. */
+/**
+ * `/tokenize`, `/detokenize` and `/apply-template`: prompts as the model gets them, without the
+ * model.
+ */
 export function tokens(app: FastifyInstance, context: ServerContext): void {
   const asker = (model: string | null | undefined, reply: FastifyReply): PromptAsker => {
     checkOpen(context, model ?? undefined);

@@ -9,12 +9,15 @@ interface Held {
   rest: Pick<ChoiceStep, 'prompt' | 'counts' | 'finish'>;
 }
 
-/** What a token and each of its alternatives weigh beside their text, if log-probabilities are wanted. */
+/**
+ * What a token and each of its alternatives weigh beside their text, if log-probabilities are
+ * wanted.
+ */
 const tokenBytes = 32;
 
 /**
- * Steps that wait to be sent, joined to one for each choice: text to text, so that what was not sent
- * costs no more than itself, and becomes one delta.
+ * Steps that wait to be sent, joined to one for each choice: text to text, so that what was not
+ * sent costs no more than itself, and becomes one delta.
  */
 export class HeldSteps {
   readonly #interval: number;

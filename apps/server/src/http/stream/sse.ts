@@ -61,7 +61,9 @@ export class EventStream {
     return this.#isOpen;
   }
 
-  /** True while the client has not read what it was sent: hold back, and say how much with `hold`. */
+  /**
+   * True while the client has not read what it was sent: hold back, and say how much with `hold`.
+   */
   get isBlocked(): boolean {
     return this.#reply.raw.writableLength > blockedBytes;
   }
@@ -112,7 +114,9 @@ export class EventStream {
     this.#unreadSinceMs = performance.now();
   };
 
-  /** A client that reads slowly is served; one that reads nothing at all for too long is given up. */
+  /**
+   * A client that reads slowly is served; one that reads nothing at all for too long is given up.
+   */
   #watchReading(): void {
     const { stallMs } = this.#options;
     const { raw } = this.#reply;
@@ -148,13 +152,14 @@ export class EventStream {
 }
 
 /**
- * One write to the socket for a frame. `raw.write` makes four of it, for the chunk's length, the frame and the ends of
- * their lines, and gathers them again in the next tick: for a token that is a third of all its cost.
+ * One write to the socket for a frame. `raw.write` makes four of it, for the chunk's length, the
+ * frame and the ends of their lines, and gathers them again in the next tick: for a token that is a
+ * third of all its cost.
  */
 function writeAtOnce(raw: ServerResponse, text: string, onRead: () => void): void {
   const { socket, chunkedEncoding, writableLength } = raw;
-  // Without a socket, earlier answers of the connection are not out yet; and only `raw.write` makes sure
-  // that it says when a client that is behind has read everything.
+  // Without a socket, earlier answers of the connection are not out yet; and only `raw.write` makes
+  // sure that it says when a client that is behind has read everything.
   const isFree = socket && chunkedEncoding && writableLength === 0 && text.length <= mostAtOnce;
   if (isFree) socket.write(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`, onRead);
   else raw.write(text, onRead);

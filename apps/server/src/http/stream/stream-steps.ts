@@ -16,9 +16,9 @@ export interface StreamShape {
 }
 
 /**
- * Streams steps as server-sent events; an error after the headers is the last frame. The first step is waited
- * for, so that a request that fails before it is answered with a status. After the time of a keep-alive the
- * stream begins without it: proxies cut connections that are silent.
+ * Streams steps as server-sent events; an error after the headers is the last frame. The first step
+ * is waited for, so that a request that fails before it is answered with a status. After the time
+ * of a keep-alive the stream begins without it: proxies cut connections that are silent.
  */
 export async function streamSteps(
   steps: ChoiceSteps,

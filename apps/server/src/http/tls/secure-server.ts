@@ -16,7 +16,9 @@ export function secureOptions(files: TlsFiles): TlsOptions {
   };
 }
 
-/** Cuts off clients whose certificate is of nobody that is trusted, where having none is allowed. */
+/**
+ * Cuts off clients whose certificate is of nobody that is trusted, where having none is allowed.
+ */
 export function checkClients({ server }: FastifyInstance, { clients }: TlsFiles): void {
   if (clients !== 'checked') return;
   server.on('secureConnection', (socket: TLSSocket) => {

@@ -27,7 +27,10 @@ export interface TlsFiles {
 
 const clientsOf = { 0: 'any', 1: 'checked', 2: 'known' } as const;
 
-/** Reads the files that the flags name; undefined without them. @throws ExitError that says which is wrong, and why */
+/**
+ * Reads the files that the flags name; undefined without them. @throws ExitError that says which is
+ * wrong, and why
+ */
 export function readTlsFiles(flags: TlsFlags): TlsFiles | undefined {
   const { sslCertfile, sslKeyfile, sslCaCerts } = flags;
   if (sslCertfile === undefined || sslKeyfile === undefined) {

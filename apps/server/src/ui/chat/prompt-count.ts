@@ -4,7 +4,10 @@ import { numberText } from '../shell/number-text.js';
 
 const pauseMs = 1000;
 
-/** Says how many tokens the next prompt has; the server counts, once nothing has changed for a second. */
+/**
+ * Says how many tokens the next prompt has; the server counts, once nothing has changed for a
+ * second.
+ */
 export class PromptCount {
   readonly #bodyOf: () => Record<string, unknown> | undefined;
   readonly #place = byId('prompt-count', HTMLElement);

@@ -37,7 +37,9 @@ export function keepSettings(settings: Settings): boolean {
   return keep(names.settings, settings);
 }
 
-/** Log-probabilities and frames are many times the answer; a few would fill what a browser keeps. */
+/**
+ * Log-probabilities and frames are many times the answer; a few would fill what a browser keeps.
+ */
 function withoutBulk(name: string, value: unknown): unknown {
   return name === 'tokens' || name === 'exchange' ? undefined : value;
 }

@@ -8,7 +8,9 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** What an answer cost. Counts are the server's; times are this page's unless they say otherwise. */
+/**
+ * What an answer cost. Counts are the server's; times are this page's unless they say otherwise.
+ */
 export interface AnswerNumbers {
   readonly promptTokens?: number;
   readonly cachedTokens?: number;

@@ -3,7 +3,10 @@ import { ApiProblem, callApi } from '../shell/api.js';
 /** What `/v1/loads` says, or why there is nothing. */
 export type Load = { readonly facts: unknown } | { readonly missing: string };
 
-/** Asks for the load; a server that lacks the route, or wants another key for it, is asked once only. */
+/**
+ * Asks for the load; a server that lacks the route, or wants another key for it, is asked once
+ * only.
+ */
 export class LoadSource {
   #missing: string | undefined;
 

@@ -13,7 +13,9 @@ export interface Spread {
   readonly p99: number | undefined;
 }
 
-/** What the dashboard shows; undefined where the server does not measure it, or nothing happened. */
+/**
+ * What the dashboard shows; undefined where the server does not measure it, or nothing happened.
+ */
 export interface Readings {
   readonly generatedPerSecond: number | undefined;
   readonly promptPerSecond: number | undefined;

@@ -26,7 +26,10 @@ const closedNotes: Readonly<Record<number, string | undefined>> = {
 };
 const heads = ['Request', 'State', 'Age', 'Prompt', 'Generated', 'Tenant', ''];
 
-/** The requests under way, each with a button that ends it. Rows stay in place, so that the focus does. */
+/**
+ * The requests under way, each with a button that ends it. Rows stay in place, so that the focus
+ * does.
+ */
 export class RequestTable {
   readonly #rows = new Map<string, Row>();
   readonly #body = element('tbody', {});

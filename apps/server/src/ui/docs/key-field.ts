@@ -1,5 +1,5 @@
-// Runs in the page at /docs, before that page's own start: the description of the API, and what is tried there, may
-// need a key, which a browser does not send by itself.
+// Runs in the page at /docs, before that page's own start: the description of the API, and what is
+// tried there, may need a key, which a browser does not send by itself.
 
 import { apiKey, followApiKeyField } from '../shell/api-key.js';
 import { element } from '../shell/element.js';

@@ -32,7 +32,9 @@ export function perplexity(tokens: readonly TokenChance[]): number {
   return Math.exp(-sum / Math.max(1, tokens.length));
 }
 
-/** A token's text with what would be invisible made visible; half a character is shown as its bytes. */
+/**
+ * A token's text with what would be invisible made visible; half a character is shown as its bytes.
+ */
 export function visibleText({ token, bytes }: Pick<TokenChance, 'token' | 'bytes'>): string {
   if (token.includes('\ufffd') && bytes) {
     return `⟨${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join(' ')}⟩`;

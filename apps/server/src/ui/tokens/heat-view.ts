@@ -10,7 +10,9 @@ import {
 } from './answer-token.js';
 import { tokenList } from './token-list.js';
 
-/** The tokens of an answer, coloured by how likely they were, and the alternatives of one of them. */
+/**
+ * The tokens of an answer, coloured by how likely they were, and the alternatives of one of them.
+ */
 export function heatView(tokens: readonly AnswerToken[]): HTMLElement {
   const look = element('div', { class: 'look' });
   const show = (index: number): void => {

@@ -16,7 +16,8 @@ const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
 };
 
 /**
- * Tokens in a row. They are one stop of the tabulator key; arrows, Home and End go from one to another.
+ * Tokens in a row. They are one stop of the tabulator key; arrows, Home and End go from one to
+ * another.
  *
  * @param onLook told which token the pointer or the keyboard is at
  */

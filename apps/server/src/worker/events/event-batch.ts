@@ -2,8 +2,8 @@ import type { WireEvent, WireEvents } from '../messages.js';
 import { isPlain } from './wire-events.js';
 
 /**
- * Gathers the events of one step, so that they cross threads in one message: plain tokens as numbers,
- * since objects take ten times as long to copy, and what is more than that beside them.
+ * Gathers the events of one step, so that they cross threads in one message: plain tokens as
+ * numbers, since objects take ten times as long to copy, and what is more than that beside them.
  */
 export class EventBatch {
   readonly #send: (events: WireEvents) => void;

@@ -14,9 +14,9 @@ export interface InboxReaders {
 }
 
 /**
- * Messages of events, dealt with for some milliseconds a turn of the event loop. A message port hands over all
- * that is there before sockets and timers have their turn, and an engine that is answered at once
- * always has more.
+ * Messages of events, dealt with for some milliseconds a turn of the event loop. A message port
+ * hands over all that is there before sockets and timers have their turn, and an engine that is
+ * answered at once always has more.
  */
 export class Inbox {
   readonly #readers: InboxReaders;

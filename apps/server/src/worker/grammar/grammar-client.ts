@@ -44,9 +44,9 @@ const mostRefusals = 256;
 
 /**
  * The main thread's side of the grammar workers, which are started by the first grammar. Here every
- * grammar is tried: one that takes more than two seconds, or that aborts the wasm, costs the worker its life
- * and no one else anything, since outputs are matched in another. One whose outputs turned out to be too slow
- * to follow is refused from then on.
+ * grammar is tried: one that takes more than two seconds, or that aborts the wasm, costs the worker
+ * its life and no one else anything, since outputs are matched in another. One whose outputs turned
+ * out to be too slow to follow is refused from then on.
  */
 export class GrammarClient implements GrammarLink {
   readonly #options: () => GrammarWorkerOptions;
@@ -165,8 +165,8 @@ export class GrammarClient implements GrammarLink {
   }
 
   /**
-   * The worker is lost, the grammar that it had is refused, and the rest goes on in another. If the worker was
-   * full before, that grammar goes on, too.
+   * The worker is lost, the grammar that it had is refused, and the rest goes on in another. If the
+   * worker was full before, that grammar goes on, too.
    */
   #lose(reason: string, wasFull = false): void {
     const worker = this.#worker;

@@ -1,5 +1,5 @@
-// Compiles grammars and follows the outputs that have one, away from every other thread: a grammar is
-// foreign input, and one that the library cannot read aborts its wasm. This worker then ends.
+// Compiles grammars and follows the outputs that have one, away from every other thread: a grammar
+// is foreign input, and one that the library cannot read aborts its wasm. This worker then ends.
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { ByteTable, byteToCharacter } from '@altstream/minimax-m3-chat';
@@ -167,7 +167,9 @@ function close(id: number): void {
   post({ type: 'closed', matcher: id });
 }
 
-/** After an abort, or where its stack was too small, nothing in the memory of the wasm is certain. */
+/**
+ * After an abort, or where its stack was too small, nothing in the memory of the wasm is certain.
+ */
 function endIfAborted(error: unknown): void {
   if (!(error instanceof Error) || !['RuntimeError', 'RangeError'].includes(error.name)) return;
   const fault = /\[FATAL\] \S+:\d+: (?:Check failed: \(.*?\) is false: )?(.*)/.exec(said)?.[1];
@@ -176,7 +178,9 @@ function endIfAborted(error: unknown): void {
   process.exit();
 }
 
-/** Control tokens are no text, so no grammar has them; only the namespace marker is part of calls. */
+/**
+ * Control tokens are no text, so no grammar has them; only the namespace marker is part of calls.
+ */
 function vocabularyOf({ tokens, markers }: GrammarWorkerOptions): string[] {
   const table = new ByteTable(tokens);
   return Array.from({ length: Math.min(table.size, vocabSize) }, (_, id) => {

@@ -8,7 +8,9 @@ export const costlyCode = 'GRAMMAR_TOO_COSTLY';
 
 /** Milliseconds of its thread that one mask may take, before the worker is ended. */
 export const mostMaskMs = 300;
-/** What a matcher may take beyond its share. Masks of honest grammars take a tenth of a millisecond. */
+/**
+ * What a matcher may take beyond its share. Masks of honest grammars take a tenth of a millisecond.
+ */
 const creditMs = 500;
 /** A token's share. */
 export const perTokenMs = 10;

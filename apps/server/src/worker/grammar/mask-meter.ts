@@ -2,9 +2,9 @@ import { type MaskBudget, mostMaskMs, perTokenMs } from './mask-budget.js';
 import type { MatcherState } from './matcher-state.js';
 
 /**
- * Milliseconds that the first masks of a worker may take beyond the usual, all of them together. The library's
- * code is slow until it was run a few times, and a worker begins whenever the one before was lost:
- * no output may be refused for being the first one behind that.
+ * Milliseconds that the first masks of a worker may take beyond the usual, all of them together.
+ * The library's code is slow until it was run a few times, and a worker begins whenever the one
+ * before was lost: no output may be refused for being the first one behind that.
  */
 const warmUpMs = 1000;
 /** Masks that are the first ones. */

@@ -16,7 +16,9 @@ const lookEveryMs = 50;
 
 /** What the host tells. */
 export interface MatcherHostReports {
-  /** The engine's port to a new worker, and the matcher that the one before had in hand at its end. */
+  /**
+   * The engine's port to a new worker, and the matcher that the one before had in hand at its end.
+   */
   readonly connect: (port: MessagePort, lost?: LostMatcher) => void;
   /** Outputs of a grammar take too long to follow. */
   readonly onCostly: (grammarKey: string) => void;
@@ -24,9 +26,9 @@ export interface MatcherHostReports {
 
 /**
  * The worker in which outputs are matched. It sees only grammars that another worker has compiled
- * before. A call into the library that does not come back in time, or ends the worker, costs the matcher
- * that it was made for its request; the others go on in the next worker, with the tokens they had. So do all
- * where the memory was full before the call.
+ * before. A call into the library that does not come back in time, or ends the worker, costs the
+ * matcher that it was made for its request; the others go on in the next worker, with the tokens
+ * they had. So do all where the memory was full before the call.
  */
 export class MatcherHost {
   readonly #options: () => GrammarWorkerOptions;

@@ -9,7 +9,10 @@ export interface MatcherWork {
 
 const cells = { matcher: 0, turn: 1, limitMs: 2 } as const;
 
-/** Written by the matcher worker, and read by the main thread while that one computes, or is no more. */
+/**
+ * Written by the matcher worker, and read by the main thread while that one computes, or is no
+ * more.
+ */
 export class MatcherState {
   readonly memory: SharedArrayBuffer;
   readonly #cells: Int32Array;

@@ -16,8 +16,8 @@ interface Wait {
 }
 
 /**
- * The engine's side of the grammar worker. Matchers live there; when that worker dies, they are opened
- * again in the next one, with the tokens they had, but for the one that it died of.
+ * The engine's side of the grammar worker. Matchers live there; when that worker dies, they are
+ * opened again in the next one, with the tokens they had, but for the one that it died of.
  */
 export class RemoteMatchers {
   readonly #matchers = new Map<number, RemoteMatcher>();

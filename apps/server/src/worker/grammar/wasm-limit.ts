@@ -12,8 +12,9 @@ const { prototype } = (
 ).WebAssembly.Memory;
 
 /**
- * Bounds the wasm memory of a thread, which the thread's `resourceLimits` do not count. The library's
- * allocator asks JavaScript for more, by `WebAssembly.Memory.grow`; where that refuses, the library aborts.
+ * Bounds the wasm memory of a thread, which the thread's `resourceLimits` do not count. The
+ * library's allocator asks JavaScript for more, by `WebAssembly.Memory.grow`; where that refuses,
+ * the library aborts.
  */
 export class WasmLimit {
   readonly #mostBytes: number;
@@ -42,8 +43,8 @@ export class WasmLimit {
   }
 
   /**
-   * Whether most of the memory was taken before the work that reached the limit began: then it is not to
-   * blame, and can be done by a worker that is empty.
+   * Whether most of the memory was taken before the work that reached the limit began: then it is
+   * not to blame, and can be done by a worker that is empty.
    */
   get wasFull(): boolean {
     const room = Math.max(0, this.#mostBytes - this.#baseBytes);

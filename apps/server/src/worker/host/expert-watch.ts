@@ -18,8 +18,9 @@ const leastPerExpert = 4;
 type Forward = CausalModel['forward'];
 
 /**
- * The model as the engine gets it, which looks at the experts that prompts choose now and then. Only passes that
- * are launched one by one can be looked at, and those are prompts; decode steps are graphs.
+ * The model as the engine gets it, which looks at the experts that prompts choose now and then.
+ * Only passes that are launched one by one can be looked at, and those are prompts; decode steps
+ * are graphs.
  */
 export class ExpertWatch extends WrappedModel<MiniMaxM3Model> {
   readonly #now: () => number;
@@ -106,7 +107,8 @@ export class ExpertWatch extends WrappedModel<MiniMaxM3Model> {
 /**
  * How unevenly tokens chose.
  *
- * @param layers chosen experts of the tokens of each layer; −1 = padding, `experts` and above = a shared one
+ * @param layers chosen experts of the tokens of each layer; −1 = padding, `experts` and above = a
+ * shared one
  * @returns undefined if nothing was chosen
  */
 export function loadOf(layers: readonly Int32Array[], experts: number): ExpertLoad | undefined {

@@ -26,8 +26,8 @@ const fields = [
 ] as const satisfies readonly (keyof FlightRecord)[];
 
 /**
- * The last steps, in memory that outlives the engine's thread: the main thread reads it when that thread is
- * gone or hangs. Numbers only, so nothing of a prompt can get into it.
+ * The last steps, in memory that outlives the engine's thread: the main thread reads it when that
+ * thread is gone or hangs. Numbers only, so nothing of a prompt can get into it.
  */
 export class FlightRecorder {
   /** Crosses threads. */

@@ -7,7 +7,10 @@ export interface StepTimes {
   readonly computed: readonly { readonly kind: 'decode' | 'prefill'; readonly ms: number }[];
 }
 
-/** Notes every step in the recorder, and gathers its times until they are sent with the step's events. */
+/**
+ * Notes every step in the recorder, and gathers its times until they are sent with the step's
+ * events.
+ */
 export class StepLog implements StepWatch {
   readonly prefill: StepWatch['prefill'];
   readonly #recorder: FlightRecorder;

@@ -10,7 +10,9 @@ import { type LostCause, type TextLimits, TextThread } from './text-thread.js';
 
 /** What routes know of the text workers. */
 export interface TextLink {
-  /** Renders and tokenizes; rejects at once, and does no more than it must, when the signal aborts. */
+  /**
+   * Renders and tokenizes; rejects at once, and does no more than it must, when the signal aborts.
+   */
   run(job: TextJob, signal: AbortSignal): Promise<TextResult | TextTooLong>;
   close(): Promise<void>;
 }
@@ -46,8 +48,8 @@ const usualLimits: TextLimits = {
 };
 
 /**
- * Text workers behind one queue. A job goes to a worker that has nothing to do, so a prompt that takes
- * long delays others only while every worker has one. A job whose client left is not begun.
+ * Text workers behind one queue. A job goes to a worker that has nothing to do, so a prompt that
+ * takes long delays others only while every worker has one. A job whose client left is not begun.
  */
 export class TextPool implements TextLink {
   readonly #threads: readonly TextThread[];

@@ -26,7 +26,9 @@ export interface TextLimits {
 
 /** Why a worker was given up. */
 export const lostCauses = ['time', 'template', 'client', 'died'] as const;
-/** One of {@link lostCauses}: a job's time or a template's, a client that left, an end of its own. */
+/**
+ * One of {@link lostCauses}: a job's time or a template's, a client that left, an end of its own.
+ */
 export type LostCause = (typeof lostCauses)[number];
 
 /** What a thread tells of itself. */
@@ -54,9 +56,9 @@ interface Current {
 const memoryMb = 2048;
 
 /**
- * The main thread's side of one text worker, which does one job at a time. A job that takes too long, or
- * a template that eats time or memory, costs that worker its life and that job an error; a new worker
- * takes its place.
+ * The main thread's side of one text worker, which does one job at a time. A job that takes too
+ * long, or a template that eats time or memory, costs that worker its life and that job an error; a
+ * new worker takes its place.
  */
 export class TextThread {
   readonly #options: TextWorkerOptions;
@@ -166,7 +168,10 @@ export class TextThread {
     current.stopStage = limitThread(thread, limit, onOver);
   }
 
-  /** The worker is lost, and the job that it had with it; what a template costs is its messages' doing. */
+  /**
+   * The worker is lost, and the job that it had with it; what a template costs is its messages'
+   * doing.
+   */
   #lose(cause: LostCause, reason = 'its worker ended'): void {
     const worker = this.#worker;
     const isRendering = this.#current?.stage === 'rendering';
@@ -175,8 +180,8 @@ export class TextThread {
     this.#events.onLost(cause);
     const error = isRendering ? notRendered(reason) : lossError(cause, reason);
     this.#take()?.reject(error);
-    // At once, so that the next job need not wait for a tokenizer. One that died by itself might do so
-    // forever, for want of its files.
+    // At once, so that the next job need not wait for a tokenizer. One that died by itself might do
+    // so forever, for want of its files.
     if (cause !== 'died' && !this.#isClosed) this.#alive();
     this.#events.onIdle();
   }

@@ -14,8 +14,8 @@ export function ownThread(): number | undefined {
 }
 
 /**
- * Milliseconds that a thread of this process has computed so far; undefined if nobody knows, as on a kernel
- * that counts no such times: there they are all 0.
+ * Milliseconds that a thread of this process has computed so far; undefined if nobody knows, as on
+ * a kernel that counts no such times: there they are all 0.
  */
 export function threadTime(thread: number | undefined, tasks = tasksFolder): number | undefined {
   if (thread === undefined) return undefined;
@@ -27,8 +27,8 @@ export function threadTime(thread: number | undefined, tasks = tasksFolder): num
 }
 
 /**
- * A clock of a thread: the time that it computed, or all time where the system does not say. Which of them is
- * settled here, so that two readings can be compared.
+ * A clock of a thread: the time that it computed, or all time where the system does not say. Which
+ * of them is settled here, so that two readings can be compared.
  *
  * @returns reads it, in milliseconds; infinite when the thread is no more
  */

@@ -41,8 +41,8 @@ struct Key {
   int32_t position;  // kNoPosition: there is no key here, or none that may be seen
 };
 
-// The keys that a token, or a run of tokens of one sequence, meets, in order. Place w of the walk is
-// token w % page_tokens of block w / page_tokens, or of that entry of the list of blocks.
+// The keys that a token, or a run of tokens of one sequence, meets, in order. Place w of the walk
+// is token w % page_tokens of block w / page_tokens, or of that entry of the list of blocks.
 class Walk {
  public:
   // `token` is of the sequence and, for a list, the only one; no key behind `last` is seen.
@@ -80,7 +80,8 @@ class Walk {
   }
 
  private:
-  // Entries of the list up to the last that names a block of the context. The warp does it together.
+  // Entries of the list up to the last that names a block of the context. The warp does it
+  // together.
   __device__ __forceinline__ int32_t listed_blocks() const {
     const int32_t lane = threadIdx.x % 32;
     int32_t entries = 0;

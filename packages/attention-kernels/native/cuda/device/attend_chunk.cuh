@@ -1,7 +1,7 @@
-// Chunks of attention on tensor cores, for prefill: bf16, head_dim 64 or 128. A warp has sixteen query
-// rows of one token and KV head (query_tile.cuh); the warps of a block have neighbouring tokens and
-// share the keys of each run of tokens that stays in one sequence. A row's arithmetic is that of
-// attend_rows.cuh, in the same order.
+// Chunks of attention on tensor cores, for prefill: bf16, head_dim 64 or 128. A warp has sixteen
+// query rows of one token and KV head (query_tile.cuh); the warps of a block have neighbouring
+// tokens and share the keys of each run of tokens that stays in one sequence. A row's arithmetic is
+// that of attend_rows.cuh, in the same order.
 #ifndef ATTENTION_KERNELS_CUDA_DEVICE_ATTEND_CHUNK_CUH
 #define ATTENTION_KERNELS_CUDA_DEVICE_ATTEND_CHUNK_CUH
 
@@ -164,7 +164,8 @@ class Steps {
     if (is_last || next / kStepsOfRun != step / kStepsOfRun) rows.put_run_aside();
   }
 
-  // Starts to load the first step of [step, end) that has a key. Returns it, at least `end` if none.
+  // Starts to load the first step of [step, end) that has a key. Returns it, at least `end` if
+  // none.
   __device__ __forceinline__ int32_t load_next(const Walk& walk, int32_t step, int32_t end,
                                                int32_t stage, int32_t& position) const {
     Key key = {0, kNoPosition};
@@ -211,8 +212,8 @@ __device__ __forceinline__ int64_t most_places(const Attend& a) {
 }
 
 // Grid: x as many tokens as the block has warps, the last first, since in a prompt they have the
-// longest contexts; y sixteen of their query heads. Shared memory: Steps<kDims, 3>::kWords,
-// and what each warp puts aside. A NaN among the values of the run's later tokens reaches the rows of
+// longest contexts; y sixteen of their query heads. Shared memory: Steps<kDims, 3>::kWords, and
+// what each warp puts aside. A NaN among the values of the run's later tokens reaches the rows of
 // the earlier ones: their weight for it is 0, and 0 * NaN is NaN.
 template <int kDims>
 __device__ __forceinline__ void attend_chunk(const Attend& a) {

@@ -1,8 +1,8 @@
 // Attention for any sizes and both dtypes: a warp per query head, four heads of a KV head a block.
 //
-// A row meets its keys in ascending order, 32 at a time from the start of its walk; the block's rows
-// share a tile of keys, then of values, widened into shared memory. Nothing in a row depends on the
-// other rows, so a result does not depend on batch or chunk.
+// A row meets its keys in ascending order, 32 at a time from the start of its walk; the block's
+// rows share a tile of keys, then of values, widened into shared memory. Nothing in a row depends
+// on the other rows, so a result does not depend on batch or chunk.
 #ifndef ATTENTION_KERNELS_CUDA_DEVICE_ATTEND_GENERAL_CUH
 #define ATTENTION_KERNELS_CUDA_DEVICE_ATTEND_GENERAL_CUH
 
@@ -30,8 +30,8 @@ constexpr int kWarps = 4;
 constexpr int kTileKeys = kWarp;               // a lane per key
 constexpr int kColumns = 512 / kWarp;          // most dims of a lane
 
-// Rows of a tile are one word longer than head_dim, so that lanes with a key each meet no bank twice
-// when head_dim is even.
+// Rows of a tile are one word longer than head_dim, so that lanes with a key each meet no bank
+// twice when head_dim is even.
 __device__ __forceinline__ int32_t tile_stride(const Attend& a) { return a.head_dim + 1; }
 
 // Widens the rows of the lanes' keys; zeros where there is no key. All warps of the block.

@@ -1,12 +1,12 @@
 // Rows of attention on tensor cores: bf16, head_dim 64 or 128; for decode steps, and for lists of
-// blocks, which neighbours do not share. Four warps have sixteen query heads of one token and KV head
-// and meet its keys piece by piece (fold.cuh); a launch may be cut so that a block meets one piece, or
-// one run of them, alone.
+// blocks, which neighbours do not share. Four warps have sixteen query heads of one token and KV
+// head and meet its keys piece by piece (fold.cuh); a launch may be cut so that a block meets one
+// piece, or one run of them, alone.
 //
-// A warp scores one of a piece's four steps; then each has a quarter of the dims of the values of all
-// steps. So all keys and values of a piece are on their way at once, and the additions of a row are
-// those of attend_chunk.cuh, in the same order: scores and maxima are formed apart, but every sum is
-// one thread's over the steps in turn.
+// A warp scores one of a piece's four steps; then each has a quarter of the dims of the values of
+// all steps. So all keys and values of a piece are on their way at once, and the additions of a row
+// are those of attend_chunk.cuh, in the same order: scores and maxima are formed apart, but every
+// sum is one thread's over the steps in turn.
 //
 // A decode step finds this code cold: it is short, and loops are rolled.
 #ifndef ATTENTION_KERNELS_CUDA_DEVICE_ATTEND_ROWS_CUH
@@ -73,8 +73,8 @@ __device__ __forceinline__ void load_queries(const Attend& a, const Unit& unit, 
   }
 }
 
-// A step's 32 keys against the sixteen queries. With g = lane / 4 and q = lane % 4 a thread gets rows
-// g and g + 8, keys 8n + 2q and the next.
+// A step's 32 keys against the sixteen queries. With g = lane / 4 and q = lane % 4 a thread gets
+// rows g and g + 8, keys 8n + 2q and the next.
 template <int kDims>
 struct Scores {
   float of[kStepKeys / 8][4];
@@ -120,8 +120,8 @@ struct Scores {
     return warp_reduce<Max, 4>(top);
   }
 
-  // Scores of row g + 8r become weights, given the largest score of the steps up to this one; returns
-  // the sum of the thread's.
+  // Scores of row g + 8r become weights, given the largest score of the steps up to this one;
+  // returns the sum of the thread's.
   __device__ __forceinline__ float weigh(int r, float top, float factor) {
     const float base = top == kMinusInfinity ? 0.0f : -__fmul_rn(top, factor);
     float sum = 0.0f;
@@ -154,7 +154,8 @@ struct Scores {
   }
 };
 
-// The warp's scores of a piece become weights of shared memory. The block's threads call it together.
+// The warp's scores of a piece become weights of shared memory. The block's threads call it
+// together.
 template <int kDims>
 __device__ __forceinline__ void weigh_step(RowsShared<kDims>& s, Scores<kDims>& scores,
                                            float factor) {
@@ -267,8 +268,8 @@ __device__ __forceinline__ void store_partial(const Attend& a, const Unit& unit,
   }
 }
 
-// Divides by the sums and rounds once; a row that met no key is zero. Through shared memory, so that
-// the division is there once. `values` has room for sixteen rows and their sums.
+// Divides by the sums and rounds once; a row that met no key is zero. Through shared memory, so
+// that the division is there once. `values` has room for sixteen rows and their sums.
 template <int kDims>
 __device__ __forceinline__ void store_out(const Attend& a, const Unit& unit,
                                           const Quarter<kDims>& rows, float* values) {

@@ -1,10 +1,10 @@
-// Sixteen query rows of one token and KV head on tensor cores: what one warp holds, and how a step of
-// 32 keys changes it.
+// Sixteen query rows of one token and KV head on tensor cores: what one warp holds, and how a step
+// of 32 keys changes it.
 //
-// Scores: q and k are bf16, products and sums fp32. Weights stay as good as fp32: each is split into
-// two bf16, whose products with v are exact and summed in fp32. (One bf16 would cost 2^-9 of every
-// weight.) With g = lane / 4 and q = lane % 4 a thread holds rows g and g + 8, dims 8n + 2q and the
-// next of every eight.
+// Scores: q and k are bf16, products and sums fp32. Weights stay as good as fp32: each is split
+// into two bf16, whose products with v are exact and summed in fp32. (One bf16 would cost 2^-9 of
+// every weight.) With g = lane / 4 and q = lane % 4 a thread holds rows g and g + 8, dims 8n + 2q
+// and the next of every eight.
 #ifndef ATTENTION_KERNELS_CUDA_DEVICE_QUERY_TILE_CUH
 #define ATTENTION_KERNELS_CUDA_DEVICE_QUERY_TILE_CUH
 

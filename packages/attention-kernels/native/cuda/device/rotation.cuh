@@ -1,5 +1,5 @@
-// Frequencies, cosines and sines of the rotation, in double and rounded to fp32 once: series as short as
-// their errors allow (below 1e-15, so that they round as the functions of a library do).
+// Frequencies, cosines and sines of the rotation, in double and rounded to fp32 once: series as
+// short as their errors allow (below 1e-15, so that they round as the functions of a library do).
 #ifndef ATTENTION_KERNELS_CUDA_DEVICE_ROTATION_CUH
 #define ATTENTION_KERNELS_CUDA_DEVICE_ROTATION_CUH
 
@@ -48,7 +48,8 @@ static __device__ __noinline__ Rotation rotation_of_large(float angle) {
 // Cosine and sine of exactly this number.
 __device__ __forceinline__ Rotation rotation_of(float angle) {
   if (!(fabsf(angle) < 2147483648.0f)) return rotation_of_large(angle);
-  // The rest of whole quarters of a turn: pi / 2 in two parts, each product exact before it is added.
+  // The rest of whole quarters of a turn: pi / 2 in two parts, each product exact before it is
+  // added.
   const double a = static_cast<double>(angle);
   const double quarters = rint(a * 0.63661977236758134308);
   double r = fma(-quarters, 1.57079632679489655800e+00, a);

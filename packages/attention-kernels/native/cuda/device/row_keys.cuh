@@ -45,7 +45,8 @@ class RowKeys {
     table_ = a_.page_table + static_cast<int64_t>(is_known ? sequence : 0) * a_.max_pages;
   }
 
-  // Which row of each KV head's cache the place is; kNoSlot: there is none, or none that may be seen.
+  // Which row of each KV head's cache the place is; kNoSlot: there is none, or none that may be
+  // seen.
   __device__ __forceinline__ uint32_t slot(const Place& place) const {
     if (place.block < 0 || place.block >= a_.max_pages) return kNoSlot;
     const int64_t first = static_cast<int64_t>(place.block) * a_.page_tokens;

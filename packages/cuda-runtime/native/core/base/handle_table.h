@@ -17,8 +17,8 @@ class HandleTable {
  public:
   static HandleTable& instance();
 
-  /// `owner` is the environment whose end releases the handle; `is_imported`: it got the record from
-  /// another one.
+  /// `owner` is the environment whose end releases the handle; `is_imported`: it got the record
+  /// from another one.
   Handle add(Ref<Record> record, uint64_t owner, bool is_imported = false);
   /// The record of a live handle of this kind.
   Status find(Handle handle, Kind kind, Ref<Record>& record);

@@ -1,5 +1,5 @@
-// Says to audits who holds a record where neither a handle nor another record does: a copy of a file,
-// an array, a promise that is still to be settled.
+// Says to audits who holds a record where neither a handle nor another record does: a copy of a
+// file, an array, a promise that is still to be settled.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Who has one of a few places: whoever asks often keeps its place, and loses it to another once it asks no
-// more. For what each stream in use should have, when there is not enough for every stream.
+// Who has one of a few places: whoever asks often keeps its place, and loses it to another once it
+// asks no more. For what each stream in use should have, when there is not enough for every stream.
 #pragma once
 
 #include <array>
@@ -11,8 +11,9 @@ namespace cuda_runtime::core {
 class RecentPlaces {
  public:
   static constexpr int kPlaces = 4;
-  /// After so many asks of others a holder that did not ask may lose its place. More streams than have
-  /// places, in turn, must not take them from each other all the time; one that asks this often is in use.
+  /// After so many asks of others a holder that did not ask may lose its place. More streams than
+  /// have places, in turn, must not take them from each other all the time; one that asks this
+  /// often is in use.
   static constexpr uint64_t kKeptFor = 64;
 
   struct Answer {

@@ -138,8 +138,8 @@ void Device::make_current() const {
   if (cudaSetDevice(ordinal_) == cudaSuccess) current_device = ordinal_;
 }
 
-// Nothing is freed before the work that used it is over, so that the memory stream is always drained:
-// what it hands out may be used on every stream at once.
+// Nothing is freed before the work that used it is over, so that the memory stream is always
+// drained: what it hands out may be used on every stream at once.
 Status Device::allocate(uint64_t bytes, const std::string& label, uint8_t*& data) {
   data = nullptr;
   if (is_lost()) return lost_status();

@@ -1,5 +1,5 @@
-// Pinned memory through which JavaScript's bytes travel. Blocks of powers of two are kept for reuse,
-// since pinning a page costs more than copying it.
+// Pinned memory through which JavaScript's bytes travel. Blocks of powers of two are kept for
+// reuse, since pinning a page costs more than copying it.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace cuda_runtime::cuda {
 
-/// Graphviz text, `verbose` with all that the driver knows. It can only write files, so one is made and
-/// removed.
+/// Graphviz text, `verbose` with all that the driver knows. It can only write files, so one is made
+/// and removed.
 core::Status print_dot(Device& device, cudaGraph_t graph, bool verbose, std::string& text);
 
 }  // namespace cuda_runtime::cuda

@@ -120,8 +120,8 @@ void CudaPlan::require(cudaError_t error, const std::string& what) {
 
 // ---- building -----------------------------------------------------------------------------------
 
-// Before all other nodes: a handle belongs to the graph that holds its node, and kernels anywhere may
-// be given it.
+// Before all other nodes: a handle belongs to the graph that holds its node, and kernels anywhere
+// may be given it.
 void CudaPlan::add_conditionals(Part& part, const core::Graph& graph) {
   part.nodes.resize(graph.nodes().size());
   for (size_t i = 0; i < graph.nodes().size(); ++i) {
@@ -247,9 +247,9 @@ void CudaPlan::add_event(cudaGraph_t graph, const Work& work, cudaGraphNode_t& a
   require(error, "adding an event node");
 }
 
-// A call a kind of edge: the driver gives all edges of a call the kind of the first (580.159.04). So a
-// full one would keep every kernel of the graph from starting early, a programmatic one let kernels
-// start early that do not wait. docs/cuda-backend.md, mixed-edges.test.ts
+// A call a kind of edge: the driver gives all edges of a call the kind of the first (580.159.04).
+// So a full one would keep every kernel of the graph from starting early, a programmatic one let
+// kernels start early that do not wait. docs/cuda-backend.md, mixed-edges.test.ts
 void CudaPlan::add_edges(Part& part, const core::Graph& graph) {
   std::map<std::pair<core::EdgeType, core::EdgePort>, Edges> kinds;
   for (size_t i = 0; i < graph.nodes().size(); ++i) {

@@ -1,5 +1,6 @@
-// A core graph as a graph of the driver, ready to launch. The driver never captures: nodes and edges
-// are added one by one, so that no foreign call can break a capture, and every node's handle is known.
+// A core graph as a graph of the driver, ready to launch. The driver never captures: nodes and
+// edges are added one by one, so that no foreign call can break a capture, and every node's handle
+// is known.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,5 +1,5 @@
-// A stream on the device and what is in flight on it. Work is kept until a mark behind it is reached:
-// only then may its memory, its kernels and its graph go.
+// A stream on the device and what is in flight on it. Work is kept until a mark behind it is
+// reached: only then may its memory, its kernels and its graph go.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -18,8 +18,8 @@ namespace cuda_runtime::cuda {
 
 class Device;
 
-/// One submitted thing, a mark, or work with a mark right behind it; empty for a wait. The queue lets
-/// go of it when the next mark is reached.
+/// One submitted thing, a mark, or work with a mark right behind it; empty for a wait. The queue
+/// lets go of it when the next mark is reached.
 struct InFlight {
   core::Ref<core::Work> work;
   core::Ref<core::Exec> exec;
@@ -63,8 +63,8 @@ class Queue : public core::RefCounted {
   void visit(const std::function<void(const core::SubmittedWork&)>& visitor);
   /// For the waiter: moves what is over to `reaped`. False when nothing is left in flight.
   bool reap(Reaped& reaped);
-  /// The stream's owner is gone; what is in flight completes. The point behind it, null when that is
-  /// over.
+  /// The stream's owner is gone; what is in flight completes. The point behind it, null when that
+  /// is over.
   core::Ref<Mark> close();
 
  private:

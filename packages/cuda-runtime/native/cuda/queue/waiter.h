@@ -1,5 +1,5 @@
-// The thread that notices what the device has finished: it polls the first open mark of each stream.
-// Polling survives device errors, after which host functions are no longer called.
+// The thread that notices what the device has finished: it polls the first open mark of each
+// stream. Polling survives device errors, after which host functions are no longer called.
 #pragma once
 
 #include <atomic>

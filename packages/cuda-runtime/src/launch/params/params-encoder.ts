@@ -24,8 +24,8 @@ import { scalarText } from './scalar.js';
 const mostOrders = 16;
 
 /**
- * Writes the parameters of one kernel into the command block. Made once per kernel, so that a launch
- * only looks up values, checks them and stores them.
+ * Writes the parameters of one kernel into the command block. Made once per kernel, so that a
+ * launch only looks up values, checks them and stores them.
  */
 export class ParamsEncoder {
   readonly #kernel: string;

@@ -223,8 +223,8 @@ TEST("audit: children, bodies and conditions are held by the graphs around them"
   HOLDERS(records, "condition", "condition 0", {"graph:", "graph:conditional"});
 }
 
-// Threads that make, use and end records of every kind beside two that audit all the time. Under the
-// thread sanitizer this finds whatever a look reads without its lock.
+// Threads that make, use and end records of every kind beside two that audit all the time. Under
+// the thread sanitizer this finds whatever a look reads without its lock.
 TEST("audit: records come and go while others look") {
   Fixture f(options(""));
   const Ref<Stream> kept = f.stream("kept");

@@ -108,7 +108,8 @@ function notify(s: Session): void {
   s.note('notify');
 }
 
-// The session's streams are listed as this thread's, whatever other threads begin and end meanwhile.
+// The session's streams are listed as this thread's, whatever other threads begin and end
+// meanwhile.
 function audit(s: Session): void {
   const own = s.t.runtime
     .audit()

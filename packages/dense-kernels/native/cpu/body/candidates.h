@@ -1,9 +1,9 @@
 // The ids that may still be drawn, ascending, with weights exp((logit - largest) / temperature).
 //
-// Top-k and top-p are one selection: ids in descending order of logit (ties: the lower id first) are
-// kept while the measure of those before them stays below a target; each id measures 1 for top-k
-// and its weight for top-p. A radix select over the ordered bits of the logit finds the last id
-// kept in three passes without sorting; ids below the cut leave after each pass.
+// Top-k and top-p are one selection: ids in descending order of logit (ties: the lower id first)
+// are kept while the measure of those before them stays below a target; each id measures 1 for
+// top-k and its weight for top-p. A radix select over the ordered bits of the logit finds the last
+// id kept in three passes without sorting; ids below the cut leave after each pass.
 #ifndef DENSE_KERNELS_CPU_BODY_CANDIDATES_H
 #define DENSE_KERNELS_CPU_BODY_CANDIDATES_H
 

@@ -1,4 +1,5 @@
-// Scale bytes between row-major order and 128 x 4 tiles, the body that every instruction set shares.
+// Scale bytes between row-major order and 128 x 4 tiles, the body that every instruction set
+// shares.
 //
 // A tile is 512 bytes: (row % 32) * 16 + (row % 128 / 32) * 4 + block % 4. Tiles of one 128-row
 // band follow each other along the blocks; bands follow each other along the rows. So the 16 bytes

@@ -46,7 +46,8 @@ LANES_INLINE Floats summed(const NormRow<T>& row, int column, int count) {
 }
 
 // Both passes start from x and residual, never from the rounded sum: y is the norm of the unrounded
-// sum. residual_out may be residual and y may be x, so each column is written only after its last read.
+// sum. residual_out may be residual and y may be x, so each column is written only after its last
+// read.
 template <bool kAdds, typename T, typename W>
 void norm_row(const RmsNormParams* p, const NormRow<T>& row) {
   const int hidden = p->hidden;

@@ -1,6 +1,6 @@
-// Top logprobs, the body that every instruction set shares. Rows in parallel. The best ids sit in an
-// insertion list in the output itself; a block of logits that has nothing above its last entry is
-// skipped by one vector maximum, so a long row rarely touches the list.
+// Top logprobs, the body that every instruction set shares. Rows in parallel. The best ids sit in
+// an insertion list in the output itself; a block of logits that has nothing above its last entry
+// is skipped by one vector maximum, so a long row rarely touches the list.
 #ifndef DENSE_KERNELS_CPU_BODY_TOP_LOGPROBS_H
 #define DENSE_KERNELS_CPU_BODY_TOP_LOGPROBS_H
 

@@ -10,7 +10,8 @@
 namespace dense_kernels::cuda {
 namespace {
 
-// As copy16_async, for weights, which a step reads once; brings the other half of its 128 bytes too.
+// As copy16_async, for weights, which a step reads once; brings the other half of its 128 bytes
+// too.
 __device__ __forceinline__ void copy16_once(void* to, const void* from, uint64_t policy) {
   asm volatile("cp.async.cg.shared.global.L2::cache_hint.L2::128B [%0], [%1], 16, %2;"
                :
@@ -46,9 +47,9 @@ __device__ __forceinline__ const T* kept_global(const T* global) {
   return static_cast<const T*>(__cvta_global_to_generic(address));
 }
 
-// The same for shared memory, with the address from another lane: where nvcc 13.0 knows a destination to be the same
-// in all lanes but for an offset, it may give copy16_once an addressing mode that together with a policy is an
-// illegal instruction on sm_90.
+// The same for shared memory, with the address from another lane: where nvcc 13.0 knows a
+// destination to be the same in all lanes but for an offset, it may give copy16_once an addressing
+// mode that together with a policy is an illegal instruction on sm_90.
 __device__ __forceinline__ char* kept_shared(char* shared) {
   const uint32_t address = __shfl_sync(kAllLanes, shared_address(shared), 0);
   return static_cast<char*>(__cvta_shared_to_generic(address));

@@ -1,8 +1,8 @@
 // Fragments of linears on tensor cores: what a lane reads of a weight row and of a row of x for 64
 // columns, a unit, and how four steps of mma_bf16 (16 columns each) take it.
 //
-// A lane reads 16 neighbouring bytes at a time, so which column of a unit goes to which step and slot
-// differs from memory order; weights and x agree on it, and all kernels do:
+// A lane reads 16 neighbouring bytes at a time, so which column of a unit goes to which step and
+// slot differs from memory order; weights and x agree on it, and all kernels do:
 //   bf16   lane q = lane % 4 has columns 8q … 8q+7 (steps 0, 1) and 32+8q … 32+8q+7 (steps 2, 3)
 //   mxfp8  lane q has columns 16q … 16q+15, four for each step
 // Step s takes words 2 (s % 2) and 2 (s % 2) + 1 of x[s / 2].
@@ -34,8 +34,8 @@ __device__ __forceinline__ uint32_t factor_of(uint32_t scale) {
   return (scale + 120u) * 0x00800080u;
 }
 
-// As e4m3x4_to_bf16_plain, with the factor made once for many words: each pair of codes is widened to
-// 16 bits with its signs, moved, cleared of the surplus signs and multiplied.
+// As e4m3x4_to_bf16_plain, with the factor made once for many words: each pair of codes is widened
+// to 16 bits with its signs, moved, cleared of the surplus signs and multiplied.
 __device__ __forceinline__ void e4m3x4_to_bf16_by(uint32_t codes, uint32_t factor, uint32_t& low,
                                                   uint32_t& high) {
   uint32_t first, second;  // 0x9180: byte 0, its sign eight times, byte 1, its sign; 0xb3a2: 2 and 3
@@ -45,9 +45,10 @@ __device__ __forceinline__ void e4m3x4_to_bf16_by(uint32_t codes, uint32_t facto
   high = bf16x2_multiply(second * 16u & 0x87f087f0u, factor);
 }
 
-// Collects in bits 7, 15, 23 and 31 whether there was a NaN: adding 1 to a code turns its highest bit
-// over if the others are ones. What one NaN carries into the next code changes nothing. `one` is 1, but
-// the compiler must not know it: the sum is made where products are, as the other units are busy.
+// Collects in bits 7, 15, 23 and 31 whether there was a NaN: adding 1 to a code turns its highest
+// bit over if the others are ones. What one NaN carries into the next code changes nothing. `one`
+// is 1, but the compiler must not know it: the sum is made where products are, as the other units
+// are busy.
 __device__ __forceinline__ void find_nan(uint32_t& found, uint32_t codes, uint32_t one) {
   found |= (codes * one + 0x01010101u) ^ codes;
 }
@@ -159,8 +160,8 @@ __device__ __forceinline__ void multiply_steps(float (&acc)[kTiles][4], const Ro
   }
 }
 
-// One unit for 16 rows and kTiles times 8 tokens. top: the lane's row g, bottom: row g + 8. The whole
-// warp takes the same branch, with the same result.
+// One unit for 16 rows and kTiles times 8 tokens. top: the lane's row g, bottom: row g + 8. The
+// whole warp takes the same branch, with the same result.
 template <typename Weight, int kTiles>
 __device__ __forceinline__ void multiply_unit(float (&acc)[kTiles][4], const RowUnit<Weight>& top,
                                               const RowUnit<Weight>& bottom,

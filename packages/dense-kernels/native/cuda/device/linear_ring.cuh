@@ -1,11 +1,12 @@
-// What the warp of a `_stream` linear reads, on its way through shared memory: a ring of stages, one
-// unit of 64 columns of 16 weight rows and of the block's rows of x each, filled by cp.async. A lane
-// reads back the very weights that it asked for; x and scales pass between lanes.
+// What the warp of a `_stream` linear reads, on its way through shared memory: a ring of stages,
+// one unit of 64 columns of 16 weight rows and of the block's rows of x each, filled by cp.async. A
+// lane reads back the very weights that it asked for; x and scales pass between lanes.
 //
 //   stage    weights: [row g, g + 8][part][lane] 16 bytes; x: [token][8 chunks of 8 columns]
 //   scales   [16 rows] two sectors, the blocks of 16 units each, used in turn; from an even unit on
 //
-// Chunks of x are swapped for odd tokens, so that eight lanes, which read half of two rows, read all banks.
+// Chunks of x are swapped for odd tokens, so that eight lanes, which read half of two rows, read
+// all banks.
 #ifndef DENSE_KERNELS_CUDA_LINEAR_RING_CUH
 #define DENSE_KERNELS_CUDA_LINEAR_RING_CUH
 
@@ -52,8 +53,9 @@ struct WarpJob {
   }
 };
 
-// The scales of 16 units from an even one, `begin` or the one before it, on, zeros behind the row: lane
-// i copies half of row i / 2. A function of its own, because a warp seldom comes to a third sector.
+// The scales of 16 units from an even one, `begin` or the one before it, on, zeros behind the row:
+// lane i copies half of row i / 2. A function of its own, because a warp seldom comes to a third
+// sector.
 __device__ __noinline__ void copy_scales(const LinearParams& p, int first_output, int begin,
                                          char* sectors, int sector) {
   const int blocks = p.in / 32;
@@ -139,8 +141,8 @@ struct Loader {
     }
   }
 
-  // The x of the first `units` stages. Several units at once if few tokens leave lanes over: all that
-  // follows waits for this.
+  // The x of the first `units` stages. Several units at once if few tokens leave lanes over: all
+  // that follows waits for this.
   __device__ __forceinline__ void copy_first_x(char* stage, int stage_bytes, int units) const {
     const char* from = x + int64_t{job.begin + x_ahead} * kXRowBytes;
     char* to = stage + x_ahead * stage_bytes + x_to;

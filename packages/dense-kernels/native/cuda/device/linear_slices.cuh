@@ -1,7 +1,7 @@
 // How a linear sums a row, the same in all of its kernels: [0, in) is cut into slices of p.slice
-// elements, the last may be shorter; a slice is summed from 0 in ascending order, and the slices are
-// added to 0 in ascending order. So a result does not depend on which kernel made it, and a row of y
-// not on the number of tokens.
+// elements, the last may be shorter; a slice is summed from 0 in ascending order, and the slices
+// are added to 0 in ascending order. So a result does not depend on which kernel made it, and a row
+// of y not on the number of tokens.
 #ifndef DENSE_KERNELS_CUDA_LINEAR_SLICES_CUH
 #define DENSE_KERNELS_CUDA_LINEAR_SLICES_CUH
 

@@ -1,4 +1,5 @@
-// Logits made safe, their order, and log-probabilities, for sampling and top-logprobs. NaN counts as
+// Logits made safe, their order, and log-probabilities, for sampling and top-logprobs. NaN counts
+// as
 // -inf, +inf as the largest float, so no difference below is NaN.
 #ifndef DENSE_KERNELS_CUDA_LOG_SOFTMAX_CUH
 #define DENSE_KERNELS_CUDA_LOG_SOFTMAX_CUH

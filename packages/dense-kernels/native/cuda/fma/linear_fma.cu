@@ -1,7 +1,7 @@
 // linear on CUDA in fp32 arithmetic, for f32 weights or f32 x: any alignment, any number of tokens,
 // made for few. A thread has one slice of one output's row and four tokens, and reads 64 columns of
-// weights before it waits; the slices meet in shared memory. linear_fma_staged.cu has the aligned f32
-// weights of a router, linear_fma_tile.cu many tokens.
+// weights before it waits; the slices meet in shared memory. linear_fma_staged.cu has the aligned
+// f32 weights of a router, linear_fma_tile.cu many tokens.
 #include "dense_kernels/linear.h"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "../device/linear_slices.cuh"

@@ -1,10 +1,11 @@
-// linear on CUDA in fp32 arithmetic for f32 weights and few tokens, as a router has: a block has one or
-// two outputs and up to 8 tokens. Whole rows of weights and of x come to shared memory, the weights
-// before the predecessors are waited for; then a thread has a slice for four tokens, 8 columns a turn of
-// a short loop, and the slices meet in shared memory. Sums in the order of linear_fma.cu, bit for bit.
+// linear on CUDA in fp32 arithmetic for f32 weights and few tokens, as a router has: a block has
+// one or two outputs and up to 8 tokens. Whole rows of weights and of x come to shared memory, the
+// weights before the predecessors are waited for; then a thread has a slice for four tokens, 8
+// columns a turn of a short loop, and the slices meet in shared memory. Sums in the order of
+// linear_fma.cu, bit for bit.
 //
-// Rows lie in pieces of 64 columns with 16 bytes behind each, so that eight threads, which read the same
-// column of neighbouring slices, read all banks.
+// Rows lie in pieces of 64 columns with 16 bytes behind each, so that eight threads, which read the
+// same column of neighbouring slices, read all banks.
 #include "dense_kernels/cuda/mma.cuh"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/linear.h"
@@ -89,7 +90,8 @@ __device__ __forceinline__ void sum_slice(float (&sums)[kOutputs][kOwnTokens], c
   }
 }
 
-// Grid: outputs / kOutputs, tokens / 8. Block: two threads a slice, the second one for tokens 4 to 7.
+// Grid: outputs / kOutputs, tokens / 8. Block: two threads a slice, the second one for tokens 4 to
+// 7.
 template <typename X, typename Y, int kOutputs>
 __device__ __forceinline__ void staged_linear(const LinearParams& p) {
   extern __shared__ __align__(128) char shared[];

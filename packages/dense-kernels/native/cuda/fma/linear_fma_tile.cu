@@ -1,6 +1,6 @@
-// linear on CUDA in fp32 arithmetic, for f32 weights or f32 x and many tokens: 64 outputs x 64 tokens a
-// block, 4 x 4 a thread, 16 columns at a time through shared memory, the next 16 on their way in
-// registers. Sums in the order of linear_fma.cu. Bound by arithmetic.
+// linear on CUDA in fp32 arithmetic, for f32 weights or f32 x and many tokens: 64 outputs x 64
+// tokens a block, 4 x 4 a thread, 16 columns at a time through shared memory, the next 16 on their
+// way in registers. Sums in the order of linear_fma.cu. Bound by arithmetic.
 #include "dense_kernels/linear.h"
 #include "dense_kernels/cuda/pdl.cuh"
 #include "../device/linear_slices.cuh"

@@ -20,8 +20,8 @@
 /* kernel linear_mxfp8_f32_bf16 LinearParams block=256 pdl=waits,triggers */
 /* kernel linear_mxfp8_bf16_f32 LinearParams block=256 pdl=waits,triggers */
 /* kernel linear_mxfp8_bf16_bf16 LinearParams block=256 pdl=waits,triggers */
-/* On CUDA those take any alignment and, with f32 on either side, any number of tokens; the ones below
- * want rows of x and weight at multiples of 16 bytes. The plan chooses. */
+/* On CUDA those take any alignment and, with f32 on either side, any number of tokens; the ones
+ * below want rows of x and weight at multiples of 16 bytes. The plan chooses. */
 /* kernel linear_bf16_bf16_f32_stream LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */
 /* kernel linear_bf16_bf16_f32_stream_8 LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */
 /* kernel linear_bf16_bf16_f32_stream_16 LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */

@@ -1,6 +1,7 @@
 /* SwiGLU with clamps and a shifted linear part, as in gpt-oss and MiniMax-M3. docs/swiglu-oai.md
  *
- *   g = min(gate, limit), u = clamp(up, -limit, limit), y = round(g * sigmoid(alpha g) * (u + beta))
+ *   g = min(gate, limit), u = clamp(up, -limit, limit)
+ *   y = round(g * sigmoid(alpha g) * (u + beta))
  */
 #ifndef DENSE_KERNELS_SWIGLU_OAI_H
 #define DENSE_KERNELS_SWIGLU_OAI_H

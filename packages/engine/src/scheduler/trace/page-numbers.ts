@@ -2,7 +2,10 @@ import { PageKeys } from '../../pages/page-keys.js';
 import type { Sequence } from '../../sequence.js';
 import type { TracePages } from './trace-line.js';
 
-/** Stands in for the tokens of pages in a trace: equal numbers are equal tokens, and tell nothing else. */
+/**
+ * Stands in for the tokens of pages in a trace: equal numbers are equal tokens, and tell nothing
+ * else.
+ */
 export class PageNumbers {
   readonly #pageTokens: number;
   readonly #ofKey = new Map<string, number>();

@@ -5,7 +5,9 @@ import { makeSequence } from '../../../test/makers/sequence.js';
 import { type Batch, completesPrompt } from '../batch.js';
 import { replaySchedule } from './replay.js';
 
-/** A trace of samples of few prompts on few pages, each step decided before the one before is over. */
+/**
+ * A trace of samples of few prompts on few pages, each step decided before the one before is over.
+ */
 function record(seed: number) {
   const random = seededRandom(seed);
   const lines: string[] = [];

@@ -7,7 +7,9 @@ import { replaySchedule } from './replay.js';
 const saltOf = (drawn: number) =>
   drawn === 0 ? { cacheSalt: 'salted' } : drawn === 1 ? { promptLogprobs: 0 } : {};
 
-/** A trace of a busy scheduler: small pool, tenants, priorities, aborts, deadlines, a slow reader. */
+/**
+ * A trace of a busy scheduler: small pool, tenants, priorities, aborts, deadlines, a slow reader.
+ */
 function record(seed: number, sharing = true) {
   const random = seededRandom(seed);
   const lines: string[] = [];

@@ -32,7 +32,8 @@ export interface ReplayReport {
 }
 
 /**
- * Makes the decisions of a recorded trace again, with a new scheduler and no model, and compares them.
+ * Makes the decisions of a recorded trace again, with a new scheduler and no model, and compares
+ * them.
  *
  * @param trace lines of JSON, as the engine option `onTrace` got them
  * @throws TraceError for what is no trace
@@ -128,7 +129,8 @@ class Replay {
     const complete = batch.prefill.filter(completesPrompt);
     this.#scheduler.commit(batch, prefillMs ?? undefined);
     const sampled = [...batch.decode, ...complete.map(({ sequence }) => sequence)];
-    // Which tokens they were decides nothing; those that ended a sequence are told by the next line.
+    // Which tokens they were decides nothing; those that ended a sequence are told by the next
+    // line.
     for (const { generated } of sampled) generated.push(0);
   }
 

@@ -18,8 +18,9 @@ export interface TraceHead {
 }
 
 /**
- * Numbers of full pages of a sequence, in order, from the first that was not told yet. The same number is the
- * same tokens from the start on, under the same salt; which tokens those are is not told.
+ * Numbers of full pages of a sequence, in order, from the first that was not told yet. The same
+ * number is the same tokens from the start on, under the same salt; which tokens those are is not
+ * told.
  */
 export type TracePages = readonly [sequence: number, ...pages: number[]];
 
@@ -46,7 +47,9 @@ export type TracePiece = readonly [sequence: number, start: number, tokens: numb
 export interface TraceNext {
   readonly next: number;
   readonly backlog: Backlog;
-  /** Nothing of the steps up to this one ran any more; a step is a decision that has rows or pieces. */
+  /**
+   * Nothing of the steps up to this one ran any more; a step is a decision that has rows or pieces.
+   */
   readonly landed: number;
   /** Decoding sequences that waited for their matchers; absent = none. */
   readonly held?: readonly number[];
@@ -94,5 +97,8 @@ export interface TraceFlush {
 /** One line of a trace, as JSON. */
 export type TraceLine = TraceHead | TraceAdd | TraceNext | TraceCommit | TraceLate | TraceFlush;
 
-/** How far behind the reader of the events is: no new prompts when `behind`, nothing at all when `stuck`. */
+/**
+ * How far behind the reader of the events is: no new prompts when `behind`, nothing at all when
+ * `stuck`.
+ */
 export type Backlog = 'none' | 'behind' | 'stuck';

@@ -1,8 +1,8 @@
 /**
- * Weights that mean nothing, for measuring a model whose checkpoint is not there: valid numbers of the
- * right size, made on the device. Short random patterns are laid out many times, each tensor from
- * places of its own, so that no two layers and no two experts are alike and the host never holds more
- * than one pattern.
+ * Weights that mean nothing, for measuring a model whose checkpoint is not there: valid numbers of
+ * the right size, made on the device. Short random patterns are laid out many times, each tensor
+ * from places of its own, so that no two layers and no two experts are alike and the host never
+ * holds more than one pattern.
  */
 
 import type { Stream, Tensor } from '@altstream/cuda-runtime';

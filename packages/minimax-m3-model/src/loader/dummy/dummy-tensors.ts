@@ -13,7 +13,10 @@ export interface DummyTensor extends StoredTensor {
 /** Gain of gate and up over a matrix that keeps activations of order one. */
 const gateUpGain = 4;
 
-/** Every text tensor of a config; matrices that the release quantises are MXFP8 if the config says so. */
+/**
+ * Every text tensor of a config; matrices that the release quantises are MXFP8 if the config says
+ * so.
+ */
 export function listDummyTensors(config: ModelConfig): DummyTensor[] {
   const list = new TensorList(config.quantization === 'mxfp8');
   const { hidden, vocabSize, tiedEmbeddings } = config;

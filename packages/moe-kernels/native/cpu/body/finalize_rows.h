@@ -1,8 +1,8 @@
 // The finalize loop, compiled once per instruction set with internal linkage.
 //
 // out[t] = round((sum over slots j of weights[t, j] * expert_out[row(t, j)]) * scale), fp32 inside,
-// plus the addend, if any, rounded again; in ascending j with multiply and add rounded apart (the build sets -ffp-contract=off): every
-// level gives the same bits.
+// plus the addend, if any, rounded again; in ascending j with multiply and add rounded apart (the
+// build sets -ffp-contract=off): every level gives the same bits.
 #ifndef MOE_KERNELS_CPU_BODY_FINALIZE_ROWS_H
 #define MOE_KERNELS_CPU_BODY_FINALIZE_ROWS_H
 

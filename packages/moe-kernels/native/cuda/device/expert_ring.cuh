@@ -23,8 +23,8 @@ constexpr int kRingSliceStages = kGroups / kStageGroups;
 template <typename W>
 constexpr int kRingColumns = kStageGroups * W::kGroup;
 
-// A stage, in bytes: two groups of 16 weight rows, rows g and g + 8 as the lanes hold them, then four
-// scales of each row.
+// A stage, in bytes: two groups of 16 weight rows, rows g and g + 8 as the lanes hold them, then
+// four scales of each row.
 template <typename W>
 struct RingStage {
   static constexpr int kRows = 16 * dense_kernels::cuda::kWarp;  // one of the two rows of all lanes
@@ -74,8 +74,8 @@ __device__ __forceinline__ void copy16_once(uint32_t to, const void* from) {
                : "memory");
 }
 
-// Whether cp.async can bring every weight and scale, and columns fill whole stages. What is not so is
-// computed another way: expert_any.cuh.
+// Whether cp.async can bring every weight and scale, and columns fill whole stages. What is not so
+// is computed another way: expert_any.cuh.
 template <typename W, typename Problem>
 __device__ __forceinline__ bool suits_ring(const Problem& problem) {
   const bool is_whole = problem.columns() % kRingColumns<W> == 0 &&

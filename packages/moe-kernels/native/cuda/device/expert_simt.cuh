@@ -1,6 +1,6 @@
-// Experts without tensor cores, for every pair of types with fp32 in it. Each result is a sum of steps
-// of 32 columns, each one a chain of fused multiply-adds from 0, both ascending: errors stay a fraction of
-// those of one long chain. For goldens and tests: right first, coalesced, not tuned.
+// Experts without tensor cores, for every pair of types with fp32 in it. Each result is a sum of
+// steps of 32 columns, each one a chain of fused multiply-adds from 0, both ascending: errors stay
+// a fraction of those of one long chain. For goldens and tests: right first, coalesced, not tuned.
 #ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_SIMT_CUH
 #define MOE_KERNELS_CUDA_DEVICE_EXPERT_SIMT_CUH
 

@@ -1,9 +1,10 @@
 // Experts with few rows each (decode): weights stream from memory through a ring in shared memory
 // (expert_ring.cuh) to the tensor cores; activations come through the first-level cache.
 //
-// A worker takes row tiles of 16 weight rows one after the other: a warp alone with all columns, or,
-// where there are too few row tiles to keep the memory busy, a block whose warps share the columns
-// (`kShares`). Either way the sums of slices are joined in ascending order (expert_weights.cuh).
+// A worker takes row tiles of 16 weight rows one after the other: a warp alone with all columns,
+// or, where there are too few row tiles to keep the memory busy, a block whose warps share the
+// columns (`kShares`). Either way the sums of slices are joined in ascending order
+// (expert_weights.cuh).
 //
 // One loop over stages of two groups of columns, so that little machine code runs: in a decode step
 // it is cold.
@@ -224,8 +225,8 @@ struct StreamWarp {
   }
 };
 
-// Weights are asked for as soon as it is known of which experts: where the maps are settled, before the
-// wait. Dynamic shared memory: StreamShared, then ActiveExpert [experts + 1].
+// Weights are asked for as soon as it is known of which experts: where the maps are settled, before
+// the wait. Dynamic shared memory: StreamShared, then ActiveExpert [experts + 1].
 template <typename W, bool kShares, typename Problem>
 __device__ __forceinline__ void run_stream(const Problem& problem, uint4* memory) {
   auto& shared = *reinterpret_cast<StreamShared<W, kShares>*>(memory);

@@ -29,9 +29,9 @@ struct UnitList {
 constexpr int kListedOfLane = 4;  // experts that a lane looks at in one go
 constexpr int kListedAtOnce = kListedOfLane * dense_kernels::cuda::kWarp;
 
-// Fills `active` [experts + 1], for tiles of `kRows` rows; one warp. Returns how many are active. An
-// expert whose rows do not lie in [0, slots) has none: offsets are not to be trusted. They are read past
-// the first-level cache, which may hold what lay here before.
+// Fills `active` [experts + 1], for tiles of `kRows` rows; one warp. Returns how many are active.
+// An expert whose rows do not lie in [0, slots) has none: offsets are not to be trusted. They are
+// read past the first-level cache, which may hold what lay here before.
 template <int kRows>
 __device__ __forceinline__ int32_t list_active_experts(const int32_t* offsets, int32_t experts,
                                                        int32_t slots, ActiveExpert* active) {

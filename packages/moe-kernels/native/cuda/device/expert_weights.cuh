@@ -60,7 +60,8 @@ struct Mxfp8Weights {
     }
   }
 
-  // As `widen`, any code and scale without a branch: `factor` is the lane's scale as two bf16 (e8m0_to_bf16x2).
+  // As `widen`, any code and scale without a branch: `factor` is the lane's scale as two bf16
+  // (e8m0_to_bf16x2).
   static __device__ __forceinline__ void widen_by(const uint4& raw, uint32_t factor,
                                                   uint32_t (&word)[8]) {
     const uint32_t codes[4] = {raw.x, raw.y, raw.z, raw.w};

@@ -1,5 +1,5 @@
-// The maps of permute for few pairs: every thread counts for itself the pairs before its own, so there
-// is one barrier, no scan and no counter, and the order follows from the pairs alone.
+// The maps of permute for few pairs: every thread counts for itself the pairs before its own, so
+// there is one barrier, no scan and no counter, and the order follows from the pairs alone.
 #ifndef MOE_KERNELS_CUDA_DEVICE_FEW_PAIRS_CUH
 #define MOE_KERNELS_CUDA_DEVICE_FEW_PAIRS_CUH
 

@@ -1,8 +1,8 @@
 // Top-k of at most 128 experts a token, for latency: little code, few steps one behind the other.
 //
-// The whole block scores, four tokens and more of them side by side; then a warp a token, four keys a
-// lane in registers, takes k times a maximum. Steps, ties, NaN and rounding are those of cpu/topk.cpp,
-// to the bit. Any parameters with the fields of TopkParams; no softmax, no groups.
+// The whole block scores, four tokens and more of them side by side; then a warp a token, four keys
+// a lane in registers, takes k times a maximum. Steps, ties, NaN and rounding are those of
+// cpu/topk.cpp, to the bit. Any parameters with the fields of TopkParams; no softmax, no groups.
 #ifndef MOE_KERNELS_CUDA_DEVICE_TOPK_ROWS_CUH
 #define MOE_KERNELS_CUDA_DEVICE_TOPK_ROWS_CUH
 
@@ -128,8 +128,9 @@ __device__ __forceinline__ TopkTokens tokens_from(const Params& p, int64_t first
   return {logits, first, static_cast<int>(count), true};
 }
 
-// Routes a token a warp, whose bias the threads have already asked for. `rows` is shared memory, one
-// for each warp; lanes behind the last slot and warps behind the last token get what nobody may use.
+// Routes a token a warp, whose bias the threads have already asked for. `rows` is shared memory,
+// one for each warp; lanes behind the last slot and warps behind the last token get what nobody may
+// use.
 template <typename Params>
 __device__ __forceinline__ TopkSlot route_rows(const Params& p, const TopkTokens& tokens, float bias,
                                                TopkRow* rows) {

@@ -1,4 +1,5 @@
-/* Weighted sum of the experts' outputs per token, and a shared expert's output behind it. Order and rounding: docs/finalize.md.
+/* Weighted sum of the experts' outputs per token, and a shared expert's output behind it. Order and
+ * rounding: docs/finalize.md.
  * Read by the C++ compiler, by nvcc and by the manifest generator. */
 #ifndef MOE_KERNELS_FINALIZE_H
 #define MOE_KERNELS_FINALIZE_H

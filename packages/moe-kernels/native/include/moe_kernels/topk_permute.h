@@ -1,5 +1,5 @@
-/* Router top-k and the maps of permute in one launch, for few tokens. Equations: docs/topk.md; layout
- * and order: docs/permute.md; limits: docs/topk-permute.md.
+/* Router top-k and the maps of permute in one launch, for few tokens. Equations: docs/topk.md;
+ * layout and order: docs/permute.md; limits: docs/topk-permute.md.
  * Read by the C++ compiler, by nvcc and by the manifest generator. */
 #ifndef MOE_KERNELS_TOPK_PERMUTE_H
 #define MOE_KERNELS_TOPK_PERMUTE_H

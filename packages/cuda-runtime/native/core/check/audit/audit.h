@@ -7,9 +7,9 @@
 
 namespace cuda_runtime::core {
 
-/// JSON array of the records of the runtime, its open captures, the runtime itself, and the files of
-/// the process, each with its holders; `environment` is the one that asks. Retains nothing, so that
-/// it changes no lifetime. Submissions wait while it looks; what other threads begin or end
+/// JSON array of the records of the runtime, its open captures, the runtime itself, and the files
+/// of the process, each with its holders; `environment` is the one that asks. Retains nothing, so
+/// that it changes no lifetime. Submissions wait while it looks; what other threads begin or end
 /// meanwhile may show half.
 std::string audit(Runtime& runtime, uint64_t environment);
 

@@ -8,7 +8,9 @@ const one = { grid: [1], block: [1] } as const;
 const value = 7;
 const microseconds = 20_000;
 
-/** Two kernels, and what the second has read, and whether it started before the first had written. */
+/**
+ * Two kernels, and what the second has read, and whether it started before the first had written.
+ */
 interface Pair {
   readonly type: 'full' | 'programmatic';
   readonly from: GraphNode;

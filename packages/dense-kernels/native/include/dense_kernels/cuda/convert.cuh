@@ -110,8 +110,8 @@ __device__ __forceinline__ void e4m3x4_to_f32(uint32_t codes, float (&value)[4])
 #endif
 }
 
-// Two codes, in bytes 1 and 3 of a word whose bytes 0 and 2 are 0, as bf16 times 2^-120: the sign at
-// bit 15 and the seven magnitude bits at bits 10 to 4 are that, subnormals included.
+// Two codes, in bytes 1 and 3 of a word whose bytes 0 and 2 are 0, as bf16 times 2^-120: the sign
+// at bit 15 and the seven magnitude bits at bits 10 to 4 are that, subnormals included.
 __device__ __forceinline__ uint32_t e4m3x2_placed(uint32_t codes) {
   return (codes & 0x80008000u) | (codes >> 4 & 0x07f007f0u);
 }

@@ -1,4 +1,5 @@
-// Programmatic dependent launch. Both are no-ops in a launch without the attribute and before sm_90.
+// Programmatic dependent launch. Both are no-ops in a launch without the attribute and before
+// sm_90.
 #ifndef DENSE_KERNELS_CUDA_PDL_CUH
 #define DENSE_KERNELS_CUDA_PDL_CUH
 

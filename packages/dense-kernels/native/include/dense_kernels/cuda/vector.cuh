@@ -1,6 +1,6 @@
 // Sixteen bytes at a time where the addresses allow it, single elements where not.
 //
-//   Pack<Bf16> pack = load_pack(row + column, row_is_aligned, hidden - column);   // 8 bf16, fp32 inside
+//   Pack<Bf16> pack = load_pack(row + column, row_is_aligned, hidden - column);  // 8, as fp32
 //   pack.value[i] …;
 //   store_pack(y + column, pack, y_is_aligned, hidden - column);
 #ifndef DENSE_KERNELS_CUDA_VECTOR_CUH
@@ -37,8 +37,8 @@ __device__ __forceinline__ uint4 load16(const void* from) {
   return *static_cast<const uint4*>(from);
 }
 
-// For what is read once in a step: it leaves the second-level cache first, so that the code, parameters
-// and activations of the next kernels stay there.
+// For what is read once in a step: it leaves the second-level cache first, so that the code,
+// parameters and activations of the next kernels stay there.
 __device__ __forceinline__ uint64_t read_once() {
   uint64_t policy;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
