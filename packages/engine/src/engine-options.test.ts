@@ -58,6 +58,18 @@ describe('the default number of pages', () => {
   });
 });
 
+describe('which log-probabilities are told', () => {
+  it('are the model’s, unless those of the draw are asked for', () => {
+    const model = modelOf(1000, 1);
+    expect(settle({ model }).logprobsMode).toBe('raw');
+    expect(settle({ model, logprobsMode: 'processed' }).logprobsMode).toBe('processed');
+    const logprobsMode = 'raw_logits' as 'raw';
+    expect(() => settle({ model, logprobsMode })).toThrow(
+      "`logprobsMode` is raw_logits, expected 'raw' or 'processed'",
+    );
+  });
+});
+
 describe('measuring the memory', () => {
   it('is the default on CUDA with nine tenths of it, and asked for on the CPU', () => {
     expect(settle({ model: modelOf(1000, 1, 'cuda') }).cache).toEqual({ fraction: 0.9 });

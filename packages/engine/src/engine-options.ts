@@ -76,6 +76,13 @@ export interface EngineOptions {
    * and after a failure; `stats().lookAhead` counts.
    */
   readonly lookAhead?: boolean;
+  /**
+   * `processed`: log-probabilities that a request asks for are those of what its tokens were drawn
+   * from, behind penalties, biases, grammar, temperature and filters. Each token of such a request
+   * then costs a copy of a row of logits to the host and some milliseconds there. Those of prompts,
+   * and of requests that ask for none, are the model's. Default `raw`: all are the model's.
+   */
+  readonly logprobsMode?: 'raw' | 'processed';
   /** Share pages between requests that begin with the same tokens; default true. */
   readonly prefixCaching?: boolean;
   /**
@@ -169,6 +176,7 @@ export function settleOptions<M extends ModelFacts>(given: OptionsOn<M>): Settle
     maxEntries: maxLogitBias + mostStopTokenIds,
     tokenBytes: given.tokenBytes,
     lookAhead: given.lookAhead ?? true,
+    logprobsMode: modeOf(given.logprobsMode ?? 'raw'),
     prefixCaching: given.prefixCaching ?? true,
     checkLedger: given.checkLedger ?? false,
     onLedgerError: given.onLedgerError,
@@ -222,6 +230,12 @@ function cacheRule(
 function share(parameter: string, value: number): number {
   if (value > 0 && value <= 1) return value;
   throw new ParameterError({ parameter, expected: 'a number above 0, at most 1', received: value });
+}
+
+function modeOf(mode: 'raw' | 'processed'): 'raw' | 'processed' {
+  if (mode === 'raw' || mode === 'processed') return mode;
+  const expected = "'raw' or 'processed'";
+  throw new ParameterError({ parameter: 'logprobsMode', expected, received: mode });
 }
 
 function positive(parameter: string, value: number): number {

@@ -11,9 +11,13 @@ export interface TokenLogprob {
 export interface TokenEvent {
   readonly type: 'token';
   readonly id: number;
-  /** Log-probability under the model, before temperature and filters. */
+  /**
+   * Log-probability under the model, before temperature and filters; with
+   * `logprobsMode: 'processed'`, and where log-probabilities were asked for, of what the token was
+   * drawn from.
+   */
   readonly logprob: number;
-  /** The best alternatives, when they were asked for. */
+  /** The best alternatives, when they were asked for; −Infinity: it could not be drawn. */
   readonly top: readonly TokenLogprob[];
   /** On the first token, if it is not 0: prompt tokens that were found in the prefix cache. */
   readonly cachedTokens?: number;

@@ -39,10 +39,10 @@ export interface GenerationParameters {
   readonly ignoreEos?: boolean;
   /**
    * Best alternatives to report for each token, up to 256 and the vocabulary; undefined = no
-   * logprobs (default).
+   * logprobs (default). Of which logits: `EngineOptions.logprobsMode`.
    */
   readonly logprobs?: number;
-  /** The same for the prompt's tokens; undefined = none (default). */
+  /** The same for the prompt's tokens, always under the model; undefined = none (default). */
   readonly promptLogprobs?: number;
   /** Requests with different salts share no pages of the prefix cache; default: one for all. */
   readonly cacheSalt?: string;

@@ -2,14 +2,16 @@ import type { GraphExec, Stream, Tensor } from '@altstream/cuda-runtime';
 import { Workspace } from '@altstream/cuda-runtime';
 import { isFatal } from './errors/is-fatal.js';
 import { MaskedSampler } from './grammar/masked-sampler.js';
-import { askMatchers, type RowRule, type StepRules } from './grammar/row-rule.js';
+import { askMatchers, type StepRules } from './grammar/row-rule.js';
+import { LogitRows } from './logprobs/logit-rows.js';
 import type { CausalModel, ModelCache } from './model.js';
 import type { PageCopy } from './pages/page-copies.js';
-import { type RowLogprobs, readLogprobs, type Sampled, Sampler } from './sampler.js';
+import { type RowLogprobs, Sampler } from './sampler.js';
 import type { Sequence } from './sequence.js';
 import { DecodeBlock, type StepOutputs } from './step/decode-block.js';
 import type { DeviceDraws } from './step/device-draws.js';
 import type { SampledToken } from './step/sampled-token.js';
+import { chooseByRules, readAlternatives, sampledTokens } from './step/sampled-tokens.js';
 
 /** What the decode runner is made of. */
 export interface GraphRunnerOptions {
@@ -27,6 +29,8 @@ export interface GraphRunnerOptions {
   readonly lookAhead?: boolean;
   /** What prompts that were computed last drew. */
   readonly drawn?: DeviceDraws;
+  /** Of which logits log-probabilities are; default the model's. */
+  readonly logprobsMode?: 'raw' | 'processed';
 }
 
 /** What one decode graph cost and did. */
@@ -141,7 +145,7 @@ export class GraphRunner {
     sequences: readonly Sequence[],
     copies: readonly PageCopy[] = [],
   ): Promise<SampledToken[]> {
-    const { stream, model, cache, lookAhead } = this.#options;
+    const { stream, model, cache, lookAhead, logprobsMode } = this.#options;
     for (const { from, to } of copies) cache.copyPage(from, to, stream);
     const asked = askMatchers(sequences, model.vocabSize);
     const bucket = this.#buckets.find(({ rows }) => rows >= sequences.length);
@@ -153,16 +157,20 @@ export class GraphRunner {
     bucket?.exec.launch(stream);
     const logits = bucket?.logits ?? this.#enqueue(rows);
     const { hasChanges } = this.#sampler;
+    const processed = logprobsMode === 'processed' ? new LogitRows(sequences) : undefined;
+    const onLogits = processed && ((drawn: Tensor) => processed.read(drawn, stream));
     if (hasChanges) {
       this.#changedSteps += 1;
-      this.#drawAgain(logits, rows);
-    }
+      this.#drawAgain(logits, rows, onLogits);
+    } else onLogits?.(logits);
     if (lookAhead || hasChanges) this.#block.fetch(stream);
     const outputs = this.#block.outputs(sequences.length);
     const done = stream.synchronize();
-    if (asked) return this.#choose(sequences, { asked, done, logits, outputs });
-    const best = this.#alternatives(sequences, logits);
-    return Promise.all([best, done]).then(([top]) => sampledTokens(sequences, { ...outputs, top }));
+    if (asked) return this.#choose(sequences, { asked, done, logits, outputs, processed });
+    const best = this.#alternatives(sequences, logits, processed);
+    return Promise.all([best, done]).then(([top]) =>
+      sampledTokens(sequences, { ...outputs, top }, { processed }),
+    );
   }
 
   /** Forgets what the device was told: after a failed step nothing of it is certain. */
@@ -231,9 +239,9 @@ export class GraphRunner {
   /**
    * Changes of logits are rare, so a step that has some draws once more instead of in every graph.
    */
-  #drawAgain(logits: Tensor, rows: number): void {
+  #drawAgain(logits: Tensor, rows: number, onLogits?: (logits: Tensor) => void): void {
     this.#tail.reset();
-    this.#sampler.drawChanged(logits, this.#places(rows, this.#tail));
+    this.#sampler.drawChanged(logits, { ...this.#places(rows, this.#tail), onLogits });
   }
 
   #places(rows: number, allocator: Workspace) {
@@ -257,7 +265,7 @@ export class GraphRunner {
   /** Rows with a grammar choose again, and the ids go to where the next step reads them. */
   async #choose(
     sequences: readonly Sequence[],
-    { asked, done, logits, outputs }: RuledStep,
+    { asked, done, logits, outputs, processed }: RuledStep,
   ): Promise<SampledToken[]> {
     const { stream } = this.#options;
     await done;
@@ -265,15 +273,19 @@ export class GraphRunner {
     const { logprobs } = outputs;
     const own = { logits: logits.slice(0, 0, sequences.length), ids: outputs.ids.slice() };
     const values = { ...own, logprobs, deviceIds: this.#block.ids(own.ids.length) };
-    const rows = { sequences, rules, masked: this.#masked, sampler: this.#sampler };
+    const rows = { sequences, rules, masked: this.#masked, sampler: this.#sampler, processed };
     return chooseByRules(rows, values, stream);
   }
 
   /** Alternatives are rare, so they run eagerly behind the graph instead of in every graph. */
-  async #alternatives(sequences: readonly Sequence[], logits: Tensor): Promise<RowLogprobs[]> {
+  async #alternatives(
+    sequences: readonly Sequence[],
+    logits: Tensor,
+    processed: LogitRows | undefined,
+  ): Promise<RowLogprobs[]> {
     const rows = sequences.length;
     const first = { logits: logits.slice(0, 0, rows), ids: this.#block.ids(rows) };
-    return readAlternatives(sequences, first, this.#options.stream);
+    return readAlternatives({ sequences, processed }, first, this.#options.stream);
   }
 }
 
@@ -284,98 +296,5 @@ interface RuledStep {
   readonly done: Promise<void>;
   readonly logits: Tensor;
   readonly outputs: StepOutputs;
-}
-
-/** Who chooses in the rows of a step that have a grammar. */
-export interface RuledRows {
-  readonly sequences: readonly Sequence[];
-  readonly rules: readonly RowRule[];
-  readonly masked: MaskedSampler;
-  /** Who chose freely in all rows. */
-  readonly sampler: Sampler;
-}
-
-/**
- * Tokens of a step in which some rows have a grammar: those choose again, and what they chose is
- * written to the device. Log-probabilities are the model's, as if there were no grammar.
- */
-async function chooseByRules(
-  rows: RuledRows,
-  values: { logits: Tensor; ids: Int32Array; logprobs: Float32Array; deviceIds: Tensor },
-  stream: Stream,
-): Promise<SampledToken[]> {
-  const { sequences, rules, masked, sampler } = rows;
-  const { logits, ids, logprobs, deviceIds } = values;
-  const chosen = await masked.choose(rows, { logits, ids }, stream);
-  if (chosen.size > 0) stream.write(deviceIds, ids);
-  // Who is late took none of what was drawn freely.
-  const late = sequences.flatMap((_, row) => (rules[row]?.end === 'late' ? [row] : []));
-  sampler.recount([...chosen.keys(), ...late]);
-  const first = { logits, ids: deviceIds };
-  const top = await readAlternatives(sequences, first, stream, chosen.size > 0);
-  const own = logprobs.map((logprob, row) => top[row]?.logprob ?? logprob);
-  return sampledTokens(sequences, { ids, logprobs: own, top }).map((token, row) => {
-    // A ban of what alone may follow, such as a stop token before the least length, ends the text.
-    const isStuck = chosen.get(row) === false && !Number.isNaN(logprobs[row]);
-    const end = rules[row]?.end ?? (isStuck ? 'complete' : undefined);
-    return end === undefined ? token : { ...token, end };
-  });
-}
-
-/** Reads sampled ids and logprobs back, with alternatives for the rows that want them. */
-export async function collectSampled(
-  {
-    sequences,
-    rules,
-    ...samplers
-  }: Omit<RuledRows, 'rules'> & { rules: RuledRows['rules'] | undefined },
-  { logits, sampled }: { logits: Tensor; sampled: Sampled },
-  stream: Stream,
-): Promise<SampledToken[]> {
-  const rows = sequences.length;
-  if (rows === 0) return [];
-  const ids = new Int32Array(rows);
-  const logprobs = new Float32Array(rows);
-  const firstIds = sampled.ids.slice(0, 0, rows);
-  const firstLogits = logits.slice(0, 0, rows);
-  if (rules) {
-    await Promise.all([stream.read(firstIds, ids), stream.read(sampled.logprobs, logprobs)]);
-    const values = { logits: firstLogits, ids, logprobs, deviceIds: firstIds };
-    return chooseByRules({ sequences, rules, ...samplers }, values, stream);
-  }
-  const [top] = await Promise.all([
-    readAlternatives(sequences, { logits: firstLogits, ids: firstIds }, stream),
-    stream.read(firstIds, ids),
-    stream.read(sampled.logprobs.slice(0, 0, rows), logprobs),
-  ]);
-  return sampledTokens(sequences, { ids, logprobs, top });
-}
-
-async function readAlternatives(
-  sequences: readonly Sequence[],
-  input: { readonly logits: Tensor; readonly ids: Tensor },
-  stream: Stream,
-  always = false,
-): Promise<RowLogprobs[]> {
-  const count = Math.max(0, ...sequences.map(({ parameters }) => parameters.logprobs ?? 0));
-  return count === 0 && !always
-    ? []
-    : readLogprobs({ ...input, count }, { stream, allocator: stream });
-}
-
-const noAlternatives: SampledToken['top'] = [];
-
-function sampledTokens(
-  sequences: readonly Sequence[],
-  values: {
-    readonly ids: Int32Array;
-    readonly logprobs: Float32Array;
-    readonly top: readonly RowLogprobs[];
-  },
-): SampledToken[] {
-  return sequences.map(({ parameters }, row) => ({
-    id: values.ids[row] ?? -1,
-    logprob: values.logprobs[row] ?? Number.NaN,
-    top: values.top[row]?.top.slice(0, parameters.logprobs ?? 0) ?? noAlternatives,
-  }));
+  readonly processed: LogitRows | undefined;
 }

@@ -1,13 +1,14 @@
 import { type Stream, Tensor, Workspace } from '@altstream/cuda-runtime';
 import { MaskedSampler } from './grammar/masked-sampler.js';
 import { askMatchers, type RowRule } from './grammar/row-rule.js';
-import { collectSampled } from './graph-runner.js';
+import { LogitRows } from './logprobs/logit-rows.js';
 import type { CausalModel, ModelCache } from './model.js';
 import type { PrefillResult } from './parts/engine-parts.js';
 import { readLogprobs, Sampler } from './sampler.js';
 import { completesPrompt, type PrefillPiece } from './scheduler/batch.js';
 import type { DeviceDraws, DrawnToken } from './step/device-draws.js';
 import type { SampledToken } from './step/sampled-token.js';
+import { collectSampled } from './step/sampled-tokens.js';
 import { StepInputs } from './step/step-inputs.js';
 
 /** What the prefill runner is made of. */
@@ -20,6 +21,8 @@ export interface PrefillRunnerOptions {
   readonly maxPages: number;
   /** Most biases and stop tokens of a sequence. */
   readonly maxEntries: number;
+  /** Of which logits log-probabilities of answers are; default the model's. */
+  readonly logprobsMode?: 'raw' | 'processed';
 }
 
 /** A token of a prompt whose log-probability is wanted. */
@@ -98,12 +101,15 @@ export class PrefillRunner implements DeviceDraws {
       }));
     }
     const firstLogits = logits.slice(0, 0, complete.length);
-    const sampled = this.#sampler.sample(firstLogits, { stream, allocator: workspace });
+    const processed =
+      this.#options.logprobsMode === 'processed' ? new LogitRows(sequences) : undefined;
+    const onLogits = processed && ((logits: Tensor) => processed.read(logits, stream));
+    const sampled = this.#sampler.sample(firstLogits, { stream, allocator: workspace, onLogits });
     const drawn = sequences.map(({ id, knownTokens }) => ({ id, position: knownTokens }));
     this.#drawn = { ids: sampled.ids, rows: drawn };
     const collect = (rules: readonly RowRule[] | undefined): Promise<SampledToken[]> =>
       collectSampled(
-        { sequences, rules, masked: this.#masked, sampler: this.#sampler },
+        { sequences, rules, masked: this.#masked, sampler: this.#sampler, processed },
         { logits: firstLogits, sampled },
         stream,
       );

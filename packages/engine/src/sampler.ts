@@ -33,6 +33,8 @@ export interface SamplerOptions {
   readonly positions?: Tensor;
   /** Instead of new tensors. */
   readonly out?: Sampled;
+  /** Called when the logits are what the draw reads: rows are changed, and not yet restored. */
+  readonly onLogits?: ((logits: Tensor) => void) | undefined;
 }
 
 /**
@@ -140,6 +142,7 @@ export class Sampler {
 
   /** Enqueues the choice of one token a row of `logits` f32 [rows, vocab]; may be captured. */
   draw(logits: Tensor, options: SamplerOptions): Sampled {
+    options.onLogits?.(logits);
     return sample(this.#input(logits, options), options);
   }
 
@@ -150,7 +153,10 @@ export class Sampler {
   drawChanged(logits: Tensor, options: SamplerOptions): Sampled {
     const input = this.#input(logits, options);
     const { positions } = input;
-    return this.#changes.around(logits, { ...options, positions }, () => sample(input, options));
+    return this.#changes.around(logits, { ...options, positions }, () => {
+      options.onLogits?.(logits);
+      return sample(input, options);
+    });
   }
 
   dispose(): void {

@@ -33,8 +33,9 @@ export async function deviceParts(asked: SettledOptions): Promise<EngineParts> {
     const size = await sizeCache(asked, stream);
     const options = withPages(asked, size);
     const cache = keep(createCache(options, size.pages));
-    const { maxEntries, graphSizes, maxSequences, lookAhead } = options;
-    const parts = { model, cache, stream, maxPages: pagesOfSequence(options), maxEntries };
+    const { maxEntries, graphSizes, maxSequences, lookAhead, logprobsMode } = options;
+    const maxPages = pagesOfSequence(options);
+    const parts = { model, cache, stream, maxPages, maxEntries, logprobsMode };
     const maxRows = Math.max(maxSequences, ...graphSizes);
     const prefill = keep(
       new PrefillRunner({

@@ -20,6 +20,7 @@ async function startMock(options: MockEngineOptions = {}): Promise<MockEngine> {
   return engine;
 }
 
+const modes = ['raw', 'processed'] as const;
 const lists = Array.from({ length: 12 }, (_, n) => [n, n + 5, n + 11, n + 18]);
 
 describe('S6: a matcher that is late', () => {
@@ -53,10 +54,11 @@ describe('S6: a matcher that is late', () => {
     expect(replaySchedule(trace.join('\n'))).not.toHaveProperty('difference');
   });
 
-  it('does not change what is drawn, with seeds, penalties and log-probabilities', async () => {
+  it.each(modes)('does not change what is drawn nor its %s log-probabilities', async (mode) => {
     const runtime = await open({ backend: 'cpu' });
     const model = await smoothModel(runtime, { pageTokens: 4 });
-    const engine = await Engine.create({ model, checkLedger: true, maxSequences: 4 });
+    const options = { model, checkLedger: true, maxSequences: 4, logprobsMode: mode };
+    const engine = await Engine.create(options);
     const parameters: GenerationParameters = {
       seed: 7,
       temperature: 1.5,

@@ -15,8 +15,9 @@ onEachBackend((backend) => {
     interface Workload {
       readonly seed: number;
       readonly pages: number;
-      readonly graphSizes: number[] | undefined;
+      readonly graphSizes: readonly number[] | undefined;
       readonly hasGrammars: boolean;
+      readonly logprobsMode?: 'raw' | 'processed';
     }
 
     /**
@@ -34,11 +35,12 @@ onEachBackend((backend) => {
     }
 
     async function serve(workload: Workload, lookAhead: boolean) {
-      const { seed, pages, graphSizes, hasGrammars } = workload;
+      const { seed, pages, graphSizes, hasGrammars, logprobsMode = 'raw' } = workload;
       const lines: string[] = [];
       const engine = await Engine.create({
         model: suite.model,
         lookAhead,
+        logprobsMode,
         pages,
         maxSequences: 6,
         maxBatchedTokens: 13,
@@ -61,7 +63,9 @@ onEachBackend((backend) => {
       { seed: 3, pages: 16, graphSizes: [], hasGrammars: false },
       { seed: 4, pages: 16, graphSizes: [3, 6], hasGrammars: true },
       { seed: 5, pages: 60, graphSizes: undefined, hasGrammars: true },
-    ])('changes no event of any request: %o', async (workload) => {
+      { seed: 6, pages: 16, graphSizes: undefined, hasGrammars: false, logprobsMode: 'processed' },
+      { seed: 7, pages: 16, graphSizes: [3, 6], hasGrammars: true, logprobsMode: 'processed' },
+    ] as const)('changes no event of any request: %o', async (workload: Workload) => {
       const [off, on] = [await serve(workload, false), await serve(workload, true)];
       expect(on.events).toEqual(alike(off.events));
       expect(replaySchedule(on.trace).difference).toBeUndefined();
