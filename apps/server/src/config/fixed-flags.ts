@@ -15,7 +15,6 @@ export const fixedFlags: readonly FixedFlag[] = [
   { flags: '--kv-cache-dtype <dtype>', only: ['auto'] },
   { flags: '--tool-call-parser <name>', only: ['minimax-m3', 'minimax_m3'] },
   { flags: '--reasoning-parser <name>', only: ['minimax-m3', 'minimax_m3'] },
-  { flags: '--logprobs-mode <mode>', only: ['raw_logprobs', 'raw'] },
   { flags: '--enable-auto-tool-choice' },
   { flags: '--language-model-only' },
   // No code of a checkpoint is ever run.

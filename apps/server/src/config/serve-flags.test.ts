@@ -40,6 +40,9 @@ describe('the flags of serve', () => {
     [['--async-scheduling'], { asyncScheduling: true }],
     [['--disable-overlap-schedule'], { asyncScheduling: false }],
     [['--prefix-cache-isolation', 'api-key'], { prefixCacheIsolation: 'api-key' }],
+    [['--logprobs-mode', 'raw_logprobs'], { logprobsMode: 'raw' }],
+    [['--logprobs-mode', 'processed_logprobs'], { logprobsMode: 'processed' }],
+    [['--logprobs-mode', 'processed'], { logprobsMode: 'processed' }],
     [
       ['--mock-engine', '{"decodeMs":5,"answers":["a"],"faults":[{"kind":"slow","at":2,"ms":9}]}'],
       { mockEngine: { decodeMs: 5, answers: ['a'], faults: [{ kind: 'slow', at: 2, ms: 9 }] } },
@@ -57,6 +60,7 @@ describe('the flags of serve', () => {
         device: 'auto',
         enablePrefixCaching: true,
         asyncScheduling: true,
+        logprobsMode: 'raw',
       },
     ],
   ])('%j', (args, expected) => {
@@ -89,6 +93,7 @@ describe('the flags of serve', () => {
     ['--gpu-memory-utilization', '1.1'],
     ['--load-format', 'gguf'],
     ['--prefix-cache-isolation', 'tenant'],
+    ['--logprobs-mode', 'cooked'],
     ['--seed', '-1'],
     ['--mock-engine', 'fast'],
     ['--mock-engine', '{"decodeMs":-1}'],
@@ -96,6 +101,11 @@ describe('the flags of serve', () => {
     ['--mock-engine', '{"faults":[{"kind":"fire","at":1}]}'],
   ])('refuses %s %j', (flag, value) => {
     expect(() => parse(flag, value)).toThrow(flag);
+  });
+
+  it.each(['raw_logits', 'processed_logits'])('says why --logprobs-mode is not %s', (mode) => {
+    const reason = 'Logits are not told, only log-probabilities: raw (raw_logprobs) or processed';
+    expect(() => parse('--logprobs-mode', mode)).toThrow(reason);
   });
 
   it('says whose doing it is when Kubernetes has set the port', () => {

@@ -98,6 +98,7 @@ export interface ServeFlags extends TlsFlags {
   readonly grammarBackend: 'xgrammar' | 'auto' | 'none';
   readonly strictMaxTokens?: boolean;
   readonly defaultMaxTokens?: number;
+  readonly logprobsMode: 'raw' | 'processed';
   readonly reasoningField: 'both' | 'reasoning_content' | 'reasoning';
   readonly sglangCompat?: boolean;
   readonly allowMissingModel?: boolean;

@@ -51,6 +51,7 @@ export function workerOptions(flags: ServeFlags, model: string): Omit<EngineWork
     pages: flags.numGpuBlocksOverride,
     prefixCaching: flags.enablePrefixCaching,
     lookAhead: flags.asyncScheduling,
+    logprobsMode: flags.logprobsMode,
     graphSizes: flags.enforceEager ? [] : flags.cudaGraphSizes,
   };
 }

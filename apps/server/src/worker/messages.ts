@@ -51,6 +51,8 @@ export interface EngineWorkerOptions {
   readonly prefixCaching: boolean;
   /** Whether a step is launched while the one before runs. */
   readonly lookAhead: boolean;
+  /** Of which logits log-probabilities are: the model's, or those that a token was drawn from. */
+  readonly logprobsMode: 'raw' | 'processed';
   readonly graphSizes: readonly number[] | undefined;
   /** No model runs, and nothing above that is about one matters. */
   readonly mock: MockSetup | undefined;

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { flag, positive } from './flag.js';
 
 /** What answers have, and what requests may leave out. */
@@ -18,6 +18,11 @@ export function addAnswerFlags(command: Command): void {
       ).argParser(positive),
     )
     .addOption(
+      flag('--logprobs-mode <mode>', 'raw: of the model; processed: of what tokens are drawn from')
+        .argParser(logprobsMode)
+        .default('raw'),
+    )
+    .addOption(
       flag('--reasoning-field <name>', 'field of thoughts in answers of chats')
         .choices(['both', 'reasoning_content', 'reasoning'])
         .default('both'),
@@ -28,4 +33,16 @@ export function addAnswerFlags(command: Command): void {
       flag('--enable-force-include-usage', 'streams end with usage, whether asked for or not'),
     )
     .addOption(flag('--debug-headers', 'answers name the fields that were ignored'));
+}
+
+/** Both names of a mode; vLLM's modes that give logits are no log-probabilities. */
+function logprobsMode(text: string): 'raw' | 'processed' {
+  const mode = text.replace(/_logprobs$/, '');
+  if (mode === 'raw' || mode === 'processed') return mode;
+  if (text === 'raw_logits' || text === 'processed_logits') {
+    throw new InvalidArgumentError(
+      'Logits are not told, only log-probabilities: raw (raw_logprobs) or processed (processed_logprobs).',
+    );
+  }
+  throw new InvalidArgumentError('Expected raw (raw_logprobs) or processed (processed_logprobs).');
 }

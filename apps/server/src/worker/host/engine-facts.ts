@@ -17,6 +17,7 @@ export function engineLimits(
     maxLogitBias: options.maxLogitBias + 1,
     prefixCaching: options.prefixCaching,
     lookAhead: options.lookAhead,
+    logprobsMode: options.logprobsMode,
     schedulingPolicy: options.schedulingPolicy,
     itlTargetMs: options.itlTargetMs,
     longPrefillTokenThreshold: options.longPrefillTokenThreshold,
