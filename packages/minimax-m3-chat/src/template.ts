@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
 import { TemplateError } from './errors/index.js';
+import { cutReason } from './template/cut-reason.js';
 import { jinjaGlobals, RaisedByTemplate } from './template/jinja-globals.js';
 import type { ChatMessage, ToolDefinition } from './template/messages.js';
 import { prepareMessages } from './template/prepare-messages.js';
@@ -40,7 +41,7 @@ export class ChatTemplate {
     } catch (cause) {
       throw new TemplateError(
         'CHAT_TEMPLATE_SYNTAX',
-        `chat template: cannot be parsed (${(cause as Error).message}); ` +
+        `chat template: cannot be parsed (${cutReason((cause as Error).message)}); ` +
           'check chat_template.jinja of the checkpoint',
         { cause },
       );
@@ -70,6 +71,7 @@ export class ChatTemplate {
       tools: fence.wrap(given.tools),
       add_generation_prompt: input.addGenerationPrompt !== false,
     });
+    if (rendered.length > maxPromptChars) throw tooLarge('the prompt', rendered.length);
     return fence.remove(rendered);
   }
 
@@ -88,7 +90,7 @@ export class ChatTemplate {
       }
       throw new TemplateError(
         'CHAT_TEMPLATE_FAILED',
-        `render: the chat template failed (${(cause as Error).message})`,
+        `render: the chat template failed (${cutReason((cause as Error).message)})`,
         { cause },
       );
     }
@@ -162,10 +164,13 @@ function checkKwargs(kwargs: Readonly<Record<string, unknown>>, reserved: object
 
 function checkSize(value: unknown): void {
   const chars = countChars(value, 0);
-  if (chars <= maxPromptChars) return;
-  throw new TemplateError(
+  if (chars > maxPromptChars) throw tooLarge('the messages', chars);
+}
+
+function tooLarge(what: string, chars: number): TemplateError {
+  return new TemplateError(
     'CHAT_TEMPLATE_TOO_LARGE',
-    `render: the messages have ${chars} characters, at most ${maxPromptChars} are rendered`,
+    `render: ${what} would have ${chars} characters, at most ${maxPromptChars} are rendered`,
   );
 }
 

@@ -97,6 +97,40 @@ describe('ChatTemplate errors', () => {
     expect(() => endless.render({ messages: [] })).toThrow(/at most 100000/);
   });
 
+  test('says what a template says in a length that an error may have', () => {
+    const doubled = (loops: number, end: string) =>
+      new ChatTemplate(
+        '{% set ns = namespace(s="😀😀😀😀") %}' +
+          `{% for i in range(${loops}) %}{% set ns.s = ns.s + ns.s %}{% endfor %}${end}`,
+        [],
+      );
+    const failures: [ends: string, problem: string][] = [
+      ['{{ raise_exception("x" + ns.s) }}', 'CHAT_TEMPLATE_RAISED'],
+      ['{{ ns.s[ns.s] }}{{ (ns.s)(1) }}{{ none[ns.s].a.b }}', 'CHAT_TEMPLATE_FAILED'],
+    ];
+    for (const [end, problem] of failures) {
+      const message = expect.stringMatching(/^.{1,700}$/s);
+      expect(() => doubled(16, end).render({ messages: [] })).toThrow(
+        expect.objectContaining({ code: problem, message }),
+      );
+    }
+    expect(() => doubled(16, failures[0]?.[0] ?? '').render({ messages: [] })).toThrow(
+      /refused the messages: x(😀){249}… \(524289 characters\)/,
+    );
+    expect(() => new ChatTemplate(`{{ ${'"'.repeat(3)}${'a'.repeat(9000)} }}`, [])).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^.{1,700}$/s) }),
+    );
+  });
+
+  test('refuses what a template makes of few words beyond 64 Mi characters', () => {
+    const large = new ChatTemplate(
+      '{% set ns = namespace(s="12345678") %}' +
+        '{% for i in range(24) %}{% set ns.s = ns.s + ns.s %}{% endfor %}{{ ns.s }}',
+      [],
+    );
+    expect(() => large.render({ messages: [] })).toThrow(code('CHAT_TEMPLATE_TOO_LARGE'));
+  });
+
   test('names the message that is malformed', () => {
     const bad = (message: unknown) => () => template.render({ messages: [message as ChatMessage] });
     expect(bad({ content: 'x' })).toThrow(/`messages\[0\]` is not an object with a known `role`/);

@@ -18,6 +18,28 @@ export function byteRoomOf(table: ByteTable, contextTokens: number): ByteRoom {
   return { contextTokens, tokenBytes, mostBytes: contextTokens * tokenBytes };
 }
 
+/** Of a token, on average: far more than those of text, code or JSON have. */
+const saneTokenBytes = 32;
+/** The longest context of a model that is served. */
+const mostContextTokens = 2 ** 20;
+
+/**
+ * The room of a text that a template made and that need not be a prompt: a few words in a template
+ * make hundreds of megabytes, and a context of long tokens would hold them.
+ */
+export function renderedRoomOf({ contextTokens, mostBytes }: ByteRoom): number {
+  return Math.min(mostBytes, saneTokenBytes * Math.min(contextTokens, mostContextTokens));
+}
+
+/** Refuses a text that a template made without sense for sizes. */
+export function checkRendered(bytes: number, mostBytes: number): void {
+  if (bytes <= mostBytes) return;
+  const message =
+    `the chat template makes ${bytes} bytes of these messages; at most ${mostBytes} are taken from ` +
+    'a template of the request, or shown; send fewer or shorter messages';
+  throw new ApiError({ status: 400, code: 'invalid_value', param: 'messages', message });
+}
+
 /** Refuses a text that cannot fit before anyone spends seconds on its tokens. */
 export function checkBytes(
   bytes: number,

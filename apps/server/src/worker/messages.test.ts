@@ -23,6 +23,15 @@ describe('errors that cross threads', () => {
     expect(toWireError('oops')).toMatchObject({ code: 'UNKNOWN', message: 'oops' });
   });
 
+  it('say no more than an answer may carry', () => {
+    const long = 'x'.repeat(2 ** 20);
+    const error = Object.assign(new Error(long), { code: 'C', reason: long, tokens: 7 });
+    const cut = expect.stringMatching(/^x{4000}…$/);
+    const facts = { reason: cut, tokens: 7 };
+    expect(toWireError(error)).toEqual({ name: 'Error', code: 'C', message: cut, facts });
+    expect(toWireError(long)).toMatchObject({ message: cut });
+  });
+
   it('survive the structured clone', () => {
     const error = Object.assign(new Error('x'), { code: 7, handle: { deep: () => 1 } });
     expect(structuredClone(toWireError(error))).toMatchObject({ code: '7', facts: {} });

@@ -217,16 +217,23 @@ export type FromEngine =
   | { readonly type: 'unanswered'; readonly id: number; readonly error: WireError }
   | { readonly type: 'closed' };
 
-/** Makes an error plain. */
+/** Of a text in an error: what a thread was given may be part of what it says of it. */
+const mostErrorCharacters = 4000;
+
+/** Makes an error plain, and its texts no longer than an answer or a log line may have them. */
 export function toWireError(error: unknown): WireError {
   if (!(error instanceof Error)) {
-    return { name: 'Error', code: 'UNKNOWN', message: String(error), facts: {} };
+    return { name: 'Error', code: 'UNKNOWN', message: bounded(String(error)), facts: {} };
   }
   const { name, message } = error;
   const { code, ...facts } = Object.fromEntries(
-    Object.entries(error).filter(
-      ([, value]) => typeof value !== 'object' && typeof value !== 'function',
-    ),
+    Object.entries(error)
+      .filter(([, value]) => typeof value !== 'object' && typeof value !== 'function')
+      .map(([key, value]) => [key, typeof value === 'string' ? bounded(value) : value]),
   );
-  return { name, code: String(code ?? 'UNKNOWN'), message, facts };
+  return { name, code: String(code ?? 'UNKNOWN'), message: bounded(message), facts };
+}
+
+function bounded(text: string): string {
+  return text.length <= mostErrorCharacters ? text : `${text.slice(0, mostErrorCharacters)}…`;
 }

@@ -1,3 +1,5 @@
+import { cutReason } from './cut-reason.js';
+
 /** Thrown by `raise_exception(…)` inside a template. */
 export class RaisedByTemplate extends Error {}
 
@@ -13,7 +15,7 @@ export function jinjaGlobals(now: Date): Record<string, unknown> {
     False: false,
     None: null,
     raise_exception: (message: unknown) => {
-      throw new RaisedByTemplate(String(message));
+      throw new RaisedByTemplate(cutReason(String(message)));
     },
     range: boundedRange,
     strftime_now: (format: unknown) => formatTime(now, String(format)),
