@@ -18,6 +18,7 @@ import type {
 import { CostlyGrammarError, MaskBudget } from './mask-budget.js';
 import { MaskMeter } from './mask-meter.js';
 import { MatcherState } from './matcher-state.js';
+import { openParts } from './open-parts.js';
 import { mostWasmBytes, WasmLimit } from './wasm-limit.js';
 
 if (!parentPort) throw new Error('grammar-worker runs as a worker thread only');
@@ -119,19 +120,23 @@ async function follow(port: MessagePort, message: ToMatchers): Promise<void> {
 
 async function open({ matcher: id, grammar, tokens }: Extract<ToMatchers, { type: 'open' }>) {
   const { grammar: own, calls: ofCalls } = grammar;
-  const first = own ?? ofCalls;
-  if (first) post({ type: 'opened', matcher: id, key: grammarKey(first) });
-  const answer = own && (await matcherOf(id, own));
-  const calls = ofCalls && (await matcherOf(id, ofCalls));
+  const parts = await openParts(grammar, (part) => matcherOf(id, part));
+  if (own && ofCalls) blame(id, own);
   meter.begin(id, tokens.length);
-  const matcher = new AnswerMatcher({ answer, calls }, grammar, options);
+  const matcher = new AnswerMatcher(parts, grammar, options);
   const callsKey = own && ofCalls && grammarKey(ofCalls);
   const entry = { matcher, callsKey, budget: new MaskBudget(), count: tokens.length };
   matchers.set(id, entry);
   for (const token of tokens) accept(id, entry, token);
 }
 
+/** Whatever the matcher costs from here on is the doing of that grammar. */
+function blame(id: number, grammar: Grammar): void {
+  post({ type: 'opened', matcher: id, key: grammarKey(grammar) });
+}
+
 async function matcherOf(id: number, grammar: Grammar): Promise<LibraryMatcher> {
+  blame(id, grammar);
   state.begin(id, compileMs);
   const compiled = await shelf.take(grammar);
   const endsAlone = eosTokenIds.length === 0;
