@@ -1,9 +1,15 @@
-import { type ChatTokenizer, loadTemplate, loadTokenizer } from '@altstream/minimax-m3-chat';
+import {
+  ChatTemplate,
+  type ChatTokenizer,
+  loadTemplate,
+  loadTokenizer,
+} from '@altstream/minimax-m3-chat';
 import { type Command, Option } from 'commander';
 import { printable } from '../client/printable.js';
 import { findTexts } from '../config/model-folder.js';
 import { ApiError, ExitError } from '../errors/index.js';
-import { chatPromptOf } from '../http/prompt/chat-prompt.js';
+import { type ChatPrompt, chatPromptOf } from '../http/prompt/chat-prompt.js';
+import { syntaxProblem } from '../http/prompt/syntax-problem.js';
 import { parseTemplateRequest } from '../openai/text-requests.js';
 import { textOf } from '../openai/token-text.js';
 import { orExit } from './terminal/or-exit.js';
@@ -57,10 +63,13 @@ async function idsOf(
   { tokenizer, folder }: { readonly tokenizer: ChatTokenizer; readonly folder: string },
 ): Promise<readonly number[]> {
   if (!chat) return tokenizer.encode(input, { specials: true });
-  const prompt = chatOf(input);
-  const template = await loadTemplate(folder, tokenizer.addedTexts).catch((cause: Error) => {
-    throw new ExitError('model', cause.message, { cause });
-  });
+  const { input: prompt, template: own } = chatOf(input);
+  const template =
+    own === undefined
+      ? await loadTemplate(folder, tokenizer.addedTexts).catch((cause: Error) => {
+          throw new ExitError('model', cause.message, { cause });
+        })
+      : ownTemplate(own, tokenizer);
   try {
     return tokenizer.encodePrompt(template.render(prompt));
   } catch (cause) {
@@ -68,12 +77,22 @@ async function idsOf(
   }
 }
 
-function chatOf(text: string) {
+function ownTemplate(source: string, { addedTexts }: ChatTokenizer): ChatTemplate {
+  try {
+    return new ChatTemplate(source, addedTexts);
+  } catch (cause) {
+    const problem = syntaxProblem((cause as Error).message);
+    throw new ExitError('usage', `--chat: chat_template cannot be parsed: ${problem}`, { cause });
+  }
+}
+
+/** Who runs the command may render with any template: it costs nobody else. */
+function chatOf(text: string): ChatPrompt {
   try {
     const value: unknown = JSON.parse(text);
     const request = parseTemplateRequest(Array.isArray(value) ? { messages: value } : value);
-    const settings = { defaultTemplateKwargs: {}, trustsTemplates: false };
-    return chatPromptOf(request, { settings }).input;
+    const settings = { defaultTemplateKwargs: {}, trustsTemplates: true };
+    return chatPromptOf(request, { settings });
   } catch (cause) {
     if (!(cause instanceof ApiError) && !(cause instanceof SyntaxError)) throw cause;
     throw new ExitError('usage', `--chat: ${cause.message}`, { cause });
@@ -97,14 +116,15 @@ function shown(
   tokenizer: ChatTokenizer,
   format: TokenizeFlags['format'],
 ): string {
-  const texts = { bytesOf: (id: number) => tokenizer.bytes.bytesOf(id), asTokenIds: false };
-  const strings = ids.map((id) => textOf(id, texts));
   if (format === 'count') return `${ids.length}\n`;
   if (format === 'ids') return `${JSON.stringify(ids)}\n`;
+  const texts = { bytesOf: (id: number) => tokenizer.bytes.bytesOf(id), asTokenIds: false };
+  const strings = ids.map((id) => textOf(id, texts));
   if (format === 'json') {
     return `${JSON.stringify({ count: ids.length, tokens: ids, token_strs: strings })}\n`;
   }
-  const width = String(Math.max(0, ...ids)).length;
+  // Not spread into `Math.max`: the arguments of a call are on the stack.
+  const width = String(ids.reduce((most, id) => Math.max(most, id), 0)).length;
   const lines = ids.map(
     (id, at) => `${String(id).padStart(width)}  ${JSON.stringify(strings[at])}\n`,
   );

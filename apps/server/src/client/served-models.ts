@@ -35,7 +35,14 @@ export async function contextOf(server: ServerAddress, model: string): Promise<n
   return list.find(({ id }) => id === model)?.max_model_len ?? undefined;
 }
 
-/** Tokens of a text as the server counts them; undefined for one without `/tokenize`. */
+/** What servers answer where they have no such route. */
+const withoutRoute = new Set<number | undefined>([404, 405, 501]);
+
+/**
+ * Tokens of a text as the server counts them; undefined for one without `/tokenize`.
+ *
+ * @throws ClientError for every other failure
+ */
 export async function countTokens(
   server: ServerAddress,
   model: string,
@@ -43,14 +50,29 @@ export async function countTokens(
 ): Promise<number | undefined> {
   // Ours has the route below both; vLLM's is beside `/v1`, not in it.
   const baseUrl = server.baseUrl.replace(/\/v1$/, '');
-  const read = async (answer: Response) => counted.parse(JSON.parse(await answer.text())).count;
   const body = { model, prompt: text, add_special_tokens: false };
   try {
-    return await request({ ...server, baseUrl }, '/tokenize', { timeoutMs, body, read });
+    return await request({ ...server, baseUrl }, '/tokenize', {
+      timeoutMs,
+      body,
+      read: readCount(baseUrl),
+    });
   } catch (error) {
-    if (error instanceof ClientError && error.code !== 'CLIENT_UNREACHABLE') return undefined;
+    if (error instanceof ClientError && withoutRoute.has(error.status)) return undefined;
     throw error;
   }
+}
+
+function readCount(baseUrl: string): (answer: Response) => Promise<number> {
+  return async (answer) => {
+    const text = await answer.text();
+    try {
+      return counted.parse(JSON.parse(text)).count;
+    } catch (cause) {
+      const problem = `${baseUrl}/tokenize does not answer with a \`count\` of tokens`;
+      throw new ClientError('CLIENT_ANSWER', `${problem}; pass --tokenizer DIR`, { cause });
+    }
+  };
 }
 
 function readModels({ baseUrl }: ServerAddress): (answer: Response) => Promise<ModelList> {

@@ -63,6 +63,25 @@ describe('altstream tokenize', () => {
     expect(count.stdout).toBe(`${expected.count}\n`);
   });
 
+  it('renders a chat with the template that it brings', async () => {
+    const chat = { messages: [{ role: 'user', content: 'Hi' }], chat_template: '[e~[{{ 1 + 1 }}' };
+    const { code, stdout } = await tokenize(JSON.stringify(chat), '--chat', '--format', 'ids');
+    const { tokenizer } = server.context;
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([tokenizer.specialId('[e~['), ...tokenizer.encode('2')]);
+    const empty = JSON.stringify({ ...chat, chat_template: '' });
+    const usual = await tokenize(empty, '--chat', '--format', 'json');
+    expect(JSON.parse(usual.stdout)).toEqual(await served({ messages: chat.messages }));
+  });
+
+  it('shows any number of tokens', async () => {
+    const text = 'ab '.repeat(100_000);
+    const table = await altstreamPiped(text, 'tokenize', '--model', folder);
+    expect(table).toMatchObject({ code: 0, stderr: '' });
+    const { tokenizer } = server.context;
+    expect(table.stdout.split('\n')).toHaveLength(tokenizer.encode(text).length + 1);
+  });
+
   it('reads what it wrote', async () => {
     const text = 'Hé\n\u0000 世界 [e~[\n';
     const ids = await altstreamPiped(text, 'tokenize', '--model', folder, '--format', 'ids');
@@ -80,6 +99,11 @@ describe('altstream tokenize', () => {
       /--model no\/such\/folder: there is no token/,
     ],
     ['no chat', ['--chat', '{"messages": []}'], /--chat: .*messages/],
+    [
+      'no template',
+      ['--chat', '{"messages": [{"role": "user", "content": "a"}], "chat_template": "{% if %}"}'],
+      /--chat: chat_template cannot be parsed: /,
+    ],
     ['no JSON', ['--chat', '{'], /--chat: /],
     ['no id', ['--decode', '[1, 600]'], /--decode: 600 is no token id; expected 0 to 599/],
     ['two wishes', ['--decode', '--chat', '1'], /contradict each other/],

@@ -8,6 +8,8 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
+const mostOutputBytes = 2 ** 26;
+
 /** Runs `altstream` to its end. */
 export function altstream(...args: readonly string[]): Promise<CommandResult> {
   return altstreamPiped('', ...args);
@@ -16,7 +18,9 @@ export function altstream(...args: readonly string[]): Promise<CommandResult> {
 /** Runs `altstream` to its end, with this text as its whole input. */
 export function altstreamPiped(input: string, ...args: readonly string[]): Promise<CommandResult> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [altstreamMain, ...args], (_, stdout, stderr) =>
+    const options = { maxBuffer: mostOutputBytes };
+    const command = [altstreamMain, ...args];
+    const child = execFile(process.execPath, command, options, (_, stdout, stderr) =>
       resolve({ code: child.exitCode, stdout, stderr }),
     );
     child.stdin?.end(input);
