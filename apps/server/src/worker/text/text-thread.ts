@@ -20,7 +20,7 @@ export interface TextLimits {
   readonly tokenizing: ThreadLimit;
   /** For a worker to begin the job; a new one loads its tokenizer first. */
   readonly startMs: number;
-  /** A job that nobody waits for may end within this time; a new worker costs about as much. */
+  /** For a begun job that nobody waits for to end; a new worker costs about as much. */
   readonly unwantedMs: number;
 }
 
@@ -49,7 +49,9 @@ interface Current {
   stage: TextStage | 'starting';
   /** Ends the limits of its stage. */
   stopStage: () => void;
-  /** Set when its client left. */
+  /** Its client left. */
+  isUnwanted: boolean;
+  /** Set when it is begun and unwanted. */
   unwantedTimer?: NodeJS.Timeout;
 }
 
@@ -96,7 +98,8 @@ export class TextThread {
       const leave = (): void => this.#leave(id);
       const unwatch = (): void => signal.removeEventListener('abort', leave);
       const stopStage = (): void => clearTimeout(timer);
-      this.#current = { id, resolve, reject, unwatch, stage: 'starting', stopStage };
+      const state = { stage: 'starting', isUnwanted: false } as const;
+      this.#current = { id, resolve, reject, unwatch, stopStage, ...state };
       signal.addEventListener('abort', leave, { once: true });
       try {
         this.#alive().postMessage({ id, job } satisfies ToText);
@@ -120,8 +123,16 @@ export class TextThread {
     const current = this.#current;
     if (current?.id !== id) return;
     current.reject(clientLeft());
+    current.isUnwanted = true;
+    // A worker that starts is for all jobs: clients with less patience than its start takes would
+    // keep it from ever being there.
+    if (current.stage !== 'starting') this.#expire(current);
+  }
+
+  /** Gives an unwanted job the time that it still may take. */
+  #expire(current: Current): void {
     const { unwantedMs } = this.#limits;
-    current.unwantedTimer = setTimeout(() => this.#lose('client'), unwantedMs);
+    current.unwantedTimer ??= setTimeout(() => this.#lose('client'), unwantedMs);
   }
 
   #alive(): Worker {
@@ -166,6 +177,7 @@ export class TextThread {
     const onOver = (): void => this.#lose(cause, `it takes more than ${limit.limitMs / 1000} s`);
     current.stage = stage;
     current.stopStage = limitThread(thread, limit, onOver);
+    if (current.isUnwanted) this.#expire(current);
   }
 
   /**
