@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { availableParallelism } from 'node:os';
 import { loadTokenizer } from '@altstream/minimax-m3-chat';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
@@ -30,8 +29,12 @@ import { serverVersion } from './version.js';
 import { EngineClient } from './worker/engine-client.js';
 import type { LoadProgress } from './worker/engine-link.js';
 import { GrammarClient } from './worker/grammar/grammar-client.js';
-import type { EngineInfo } from './worker/messages.js';
+import type { EngineInfo, EngineWorkerOptions } from './worker/messages.js';
 import { TextPool, type TextPoolEvents } from './worker/text/text-pool.js';
+import type { QueueBounds } from './worker/text/text-queue.js';
+
+/** Of texts that wait for a text worker. */
+const mostTextCharacters = 2 ** 27;
 
 /** A server that listens; it may still be loading. */
 export interface RunningServer {
@@ -90,7 +93,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     watchdogSeconds: flags.watchdogTimeout,
   };
   const traces = await tracesOf(flags, logger);
-  const textWorkers = flags.tokenizerWorkerNum ?? (availableParallelism() < 4 ? 1 : 2);
+  const textWorkers = flags.tokenizerWorkerNum;
   const metrics = new ServerMetrics(firstName, { alias: flags.metricsAlias, textWorkers });
   const engine = new EngineClient(engineOptions, {
     onProgress: (progress) => {
@@ -111,7 +114,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       (seconds) => metrics.preparation.grammar(seconds),
     ),
     text: new TextPool(
-      { model: place.tokenizer, template: flags.chatTemplate, workers: textWorkers },
+      {
+        ...{ model: place.tokenizer, template: flags.chatTemplate, workers: textWorkers },
+        mostWaiting: mostTexts(engineOptions, flags),
+      },
       textEvents(metrics, logger),
     ),
     tokenizer,
@@ -138,6 +144,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     throw error;
   }
   return running(app, { context, engine, flags });
+}
+
+/** As many as the engine takes, so that the texts of one request that it takes can wait. */
+function mostTexts(
+  { maxSequences, maxWaiting }: Pick<EngineWorkerOptions, 'maxSequences' | 'maxWaiting'>,
+  { maxBodySize }: Pick<ServeFlags, 'maxBodySize'>,
+): QueueBounds {
+  return { jobs: maxSequences + maxWaiting, characters: Math.max(mostTextCharacters, maxBodySize) };
 }
 
 function textEvents({ preparation, text }: ServerMetrics, logger: Logger): TextPoolEvents {

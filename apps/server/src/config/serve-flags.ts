@@ -21,7 +21,7 @@ export interface ServeFlags extends TlsFlags {
   readonly seed: number;
   readonly simulateTpRank?: { readonly rank: number; readonly size: number };
   readonly tokenizer?: string;
-  readonly tokenizerWorkerNum?: number;
+  readonly tokenizerWorkerNum: number;
   readonly gpuMemoryUtilization?: number;
   readonly servedModelName?: readonly string[];
   readonly host: string;
@@ -149,10 +149,9 @@ function addModelFlags(command: Command): void {
     )
     .addOption(flag('--tokenizer <dir>', 'folder of tokenizer.json, if not the model’s'))
     .addOption(
-      flag(
-        '--tokenizer-worker-num <n>',
-        'threads that make tokens of prompts, at most 32 (default: 1; 2 from 4 processors on)',
-      ).argParser(upTo(32)),
+      flag('--tokenizer-worker-num <n>', 'threads that make tokens of prompts, at most 32')
+        .argParser(upTo(32))
+        .default(2),
     )
     .addOption(
       flag('--served-model-name <names...>', 'names that requests may use (default: folder name)'),

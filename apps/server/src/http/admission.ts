@@ -10,6 +10,7 @@ import { timingFields } from '../openai/timings.js';
 import type { Usage } from '../openai/usage.js';
 import type { ServerContext } from '../server-context.js';
 import type { RequestFacts } from '../traces/request-facts.js';
+import { tenantOf } from './access/turn.js';
 import { ClientWatch } from './client-watch.js';
 import { toApiError, unavailable } from './error-response.js';
 
@@ -30,8 +31,8 @@ export class Ticket implements Stoppable {
   readonly #watch: RequestWatch;
   readonly #tenant: string;
   readonly #path: string;
-  /** The tenant, told apart further by the operator's header. */
-  #turn: string;
+  /** Whose turn it takes: the tenant, told apart further by the operator's header. */
+  readonly turn: string;
   #isOver = false;
   readonly #stopped = new AbortController();
   #answer: ApiError | undefined;
@@ -49,7 +50,7 @@ export class Ticket implements Stoppable {
     this.id = id;
     this.#tenant = reply.request.tenant;
     this.#headers = reply.request.headers;
-    this.#turn = this.#tenant;
+    this.turn = tenantOf(reply.request, context.settings);
     this.#path = reply.request.routeOptions.url ?? 'unknown';
     context.active.add(this);
     reply.request.hasTicket = true;
@@ -75,7 +76,7 @@ export class Ticket implements Stoppable {
   look(): RequestLook {
     const { state, ...more } = this.#watch.progress();
     const isEnding = this.#isOver || this.signal.aborted;
-    const head = { id: this.id, path: this.#path, tenant: this.#turn };
+    const head = { id: this.id, path: this.#path, tenant: this.turn };
     return { ...head, state: isEnding ? 'ending' : state, ...more };
   }
 
@@ -92,6 +93,8 @@ export class Ticket implements Stoppable {
       const error = this.#answer ?? thrown;
       // Whatever goes wrong after the client left is no error of the request.
       if (!this.client.signal.aborted) this.#watch.fail(toApiError(error).code);
+      // Of several prompts one failed, so the others need not be prepared.
+      this.#stopped.abort();
       throw error;
     } finally {
       this.#isOver = true;
@@ -123,7 +126,6 @@ export class Ticket implements Stoppable {
     choicesPerPrompt: number,
   ): Promise<ChoiceSteps> {
     const firsts = choices.filter((_, index) => index % choicesPerPrompt === 0);
-    this.#turn = choices[0]?.parameters.tenant ?? this.#turn;
     this.#preparedMs = performance.now() - this.#startedMs;
     const { maxTokens, temperature, topP } = choices[0]?.parameters ?? {};
     this.#asked = { n: choicesPerPrompt, maxTokens, temperature, topP };

@@ -43,7 +43,7 @@ export const chatPromptFields = {
   tools: z.array(tool).max(256).nullish(),
   reasoning_effort: z.enum(efforts).nullish(),
   thinking: z.looseObject({ type: z.enum(thinkingModes) }).nullish(),
-  chat_template: z.string().min(1).max(mostTemplateCharacters).nullish(),
+  chat_template: z.string().max(mostTemplateCharacters).nullish(),
   chat_template_kwargs: z
     .looseObject({
       thinking_mode: z.enum(thinkingModes).nullish(),

@@ -4,16 +4,20 @@
 //   `until FILE`    ends when that file is there
 //   `die`           ends the worker by an error
 //   anything else   is done at once
-// and its ids are [jobs of this worker so far].
+// and its ids are [jobs of this worker so far]. It starts when its `model`, a file, is there.
 
 import { existsSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 
 const gate = new Int32Array(new SharedArrayBuffer(4));
 const thread = Number(basename(readlinkSync('/proc/thread-self')));
 let jobs = 0;
+const awaitFile = (file) => {
+  while (!existsSync(file)) Atomics.wait(gate, 0, 0, 5);
+};
 
+if (workerData.model !== '') awaitFile(workerData.model);
 parentPort.on('message', ({ id, job }) => {
   jobs += 1;
   const { text } = job;
@@ -21,6 +25,6 @@ parentPort.on('message', ({ id, job }) => {
   parentPort.postMessage({ id, stage, thread });
   if (text === 'die') throw new Error('died as it was told');
   while (text === 'spin' || text === 'render');
-  while (text.startsWith('until ') && !existsSync(text.slice(6))) Atomics.wait(gate, 0, 0, 5);
+  if (text.startsWith('until ')) awaitFile(text.slice(6));
   parentPort.postMessage({ id, result: { ids: [jobs], text }, seconds: { tokenize: 0.25 } });
 });

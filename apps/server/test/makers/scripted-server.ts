@@ -29,7 +29,7 @@ import type {
   WorkerStats,
 } from '../../src/worker/messages.js';
 import type { TextJob, TextResult } from '../../src/worker/text/text-messages.js';
-import type { TextLink } from '../../src/worker/text/text-pool.js';
+import type { TextClient, TextLink } from '../../src/worker/text/text-pool.js';
 
 /** What the scripted engine answers to a request. */
 export interface Script {
@@ -213,6 +213,8 @@ export class DirectText implements TextLink {
   delayMs = 0;
   failure: Error | undefined;
   jobs = 0;
+  /** Who wanted each job. */
+  readonly clients: TextClient[] = [];
   #template = new ChatTemplate(defaultChatTemplate, tokenizer.addedTexts);
 
   /** Renders with another template from here on. */
@@ -220,8 +222,9 @@ export class DirectText implements TextLink {
     this.#template = new ChatTemplate(template, tokenizer.addedTexts);
   }
 
-  async run(job: TextJob): Promise<TextResult> {
+  async run(job: TextJob, client: TextClient): Promise<TextResult> {
     this.jobs += 1;
+    this.clients.push(client);
     await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     if (this.failure) throw this.failure;
     if (job.kind === 'text') return { ids: tokenizer.encode(job.text), text: job.text };

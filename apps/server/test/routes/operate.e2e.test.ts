@@ -81,7 +81,7 @@ describe('routes of the operator', () => {
       release = resolve;
     });
     const run = server.text.run.bind(server.text);
-    server.text.run = async (job) => held.then(() => run(job));
+    server.text.run = async (job, client) => held.then(() => run(job, client));
     server.engine.scripts = [{ text: 'on and on ', reason: 'never' }];
     const canary = { prompt: 'canary', n: 2, request_id: 'mine' };
     const user = { authorization: 'Bearer one' };

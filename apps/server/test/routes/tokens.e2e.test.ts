@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tookTooLong } from '../../src/worker/text/text-errors.js';
+import { tookTooLong, tooManyWait } from '../../src/worker/text/text-errors.js';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 
 const messages = [{ role: 'user', content: 'Hé [e~[' }];
@@ -118,10 +118,11 @@ describe('prompts without the model', () => {
       const eos = trusting.context.tokenizer.specialId('[e~[');
       expect((tokens as unknown as number[]).filter((id) => id === eos)).toHaveLength(1);
       expect(await ask('/apply-template', { messages })).not.toEqual(rendered);
-      for (const wrong of ['', 7]) {
-        const { error } = await ask('/apply-template', { messages, chat_template: wrong });
-        expect(error).toMatchObject({ code: 'invalid_value', param: 'chat_template' });
-      }
+      // Clients that have none write an empty one.
+      const usual = await ask('/apply-template', { messages });
+      expect(await ask('/apply-template', { messages, chat_template: '' })).toEqual(usual);
+      const { error } = await ask('/apply-template', { messages, chat_template: 7 });
+      expect(error).toMatchObject({ code: 'invalid_value', param: 'chat_template' });
     } finally {
       await trusting.close();
     }
@@ -151,4 +152,52 @@ describe('prompts without the model', () => {
       }
     },
   );
+
+  it.each([
+    ['/apply-template', { messages }],
+    ['/tokenize', { prompt: 'a' }],
+    ['/v1/completions', { model: 'm3', prompt: 'a', max_tokens: 1 }],
+    ['/v1/chat/completions', { model: 'm3', messages }],
+  ])('%s takes the turn of its key and of what the operator’s header names', async (path, body) => {
+    const named = await startScripted({ apiKeys: ['one'], tenantHeader: 'x-tenant' });
+    try {
+      for (const headers of [{}, { 'x-tenant': 'blue' }]) {
+        const answer = await fetch(named.url + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: 'Bearer one', ...headers },
+          body: JSON.stringify(body),
+        });
+        await answer.text();
+        expect(answer.status).toBe(200);
+      }
+      expect(named.text.clients.map(({ tenant }) => tenant)).toEqual([
+        ...[expect.stringMatching(/^\w+$/), expect.stringMatching(/^\w+ blue$/)],
+      ]);
+    } finally {
+      await named.close();
+    }
+  });
+
+  it('refuses all prompts of a request when one of them cannot wait', async () => {
+    const run = server.text.run.bind(server.text);
+    const signals: AbortSignal[] = [];
+    server.text.run = (_, { signal }) => {
+      if (signals.push(signal) === 2) return Promise.reject(tooManyWait(9));
+      return new Promise((__, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('nobody waits for it')));
+      });
+    };
+    try {
+      const prompt = ['one', 'two', 'three'];
+      const { status, body } = await post('/v1/completions', { model: 'm3', prompt });
+      const message = expect.stringMatching(/^9 prompts wait .* try again later$/);
+      expect(status).toBe(503);
+      expect(body).toMatchObject({ error: { code: 'overloaded', message } });
+      expect(signals.map(({ aborted }) => aborted)).toEqual([true, true, true]);
+    } finally {
+      server.text.run = run;
+    }
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    expect(metrics).toMatch(/admission_rejections_total\{[^}]*reason="queue_full"[^}]*\} 1$/m);
+  });
 });

@@ -62,6 +62,10 @@ describe('hostile requests', () => {
       status: 400,
       code: 'unsupported_parameter',
     });
+    // An empty one is none.
+    const jobs = server.text.jobs;
+    expect(await ask({ chat_template: '' })).toMatchObject({ status: 200 });
+    expect(server.text.jobs).toBe(jobs + 1);
     const kwargs = '{"constructor": {"prototype": {"a": 1}}}';
     const answer = await fetch(`${server.url}/v1/chat/completions`, {
       method: 'POST',

@@ -7,6 +7,14 @@ import { type Serving, startServing } from '../makers/serving.js';
 
 const loops = (depth: number): string =>
   depth === 0 ? '' : `{% for i${depth} in range(9000) %}${loops(depth - 1)}{% endfor %}`;
+/** Doubles eight characters so many times: 25 make 256 MiB. */
+const doubled = (times: number, end: string): string =>
+  `{% set ns = namespace(s='12345678') %}{% for i in range(${times}) %}{% set ns.s = ns.s + ns.s %}{% endfor %}${end}`;
+/** Holds on to more texts than a worker may have memory. */
+const hoard = doubled(
+  22,
+  "{% set ns.all = [] %}{% for i in range(2000) %}{% set ns.all = ns.all + [[ns.s, i] | join('')] %}{% endfor %}",
+);
 /** Renders a message, and for hours where that says so. */
 const template = `{% if messages[0]['content'] == 'bomb' %}${loops(4)}{% endif %}{{ messages[0]['content'] }}`;
 
@@ -89,5 +97,39 @@ describe.skipIf(demoIsLeftOut)(`S9: a template that takes long${leftOutBecause}`
     }
     expect(lost.map(([, count]) => Number(count)).reduce((sum, one) => sum + one)).toBe(2);
     expect(metrics).toMatch(/^altstream_tokenize_seconds_count 2$/m);
+  }, 120_000);
+
+  const mostAnswerBytes = 4096;
+
+  it.each([
+    ['raises', '{{ raise_exception(ns.s) }}', /refused the messages: (12345678)+/],
+    ['fails with', '{{ none[ns.s](ns.s) }}', /the chat template failed/],
+    ['writes', '{{ ns.s }}', /at most \d+/],
+  ])(
+    'is a short 400 to six at once, where it %s 256 MiB',
+    async (_, end, sentence) => {
+      for (const path of ['v1/chat/completions', 'apply-template']) {
+        const answers = await Promise.all(
+          Array.from({ length: 6 }, () => ask('Hello', path, { chat_template: doubled(25, end) })),
+        );
+        for (const { status, body } of answers) {
+          expect([path, status, body]).toMatchObject([
+            ...[path, 400, { error: { message: expect.stringMatching(sentence) } }],
+          ]);
+          expect(JSON.stringify(body).length).toBeLessThan(mostAnswerBytes);
+        }
+      }
+      expect(await ask('Hello', 'apply-template')).toMatchObject({ status: 200 });
+    },
+    120_000,
+  );
+
+  it('is a 400 where it takes all memory of its worker, and the next one goes on', async () => {
+    const message = expect.stringMatching(/reaching memory limit|more than 2 s/);
+    expect(await ask('Hello', 'apply-template', { chat_template: hoard })).toMatchObject({
+      status: 400,
+      body: { error: { param: 'messages', message } },
+    });
+    expect(await ask('Hello', 'apply-template')).toMatchObject({ status: 200 });
   }, 120_000);
 });

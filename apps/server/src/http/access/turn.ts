@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { fieldError } from '../../openai/parse-body.js';
 import type { SamplingFields } from '../../openai/sampling-fields.js';
 import type { HttpSettings } from '../../server-context.js';
@@ -21,16 +21,24 @@ export function turnOf(
   { request, elapsedTime }: FastifyReply,
   { tenantHeader, requestTimeoutMs }: HttpSettings,
 ): Turn {
-  const named = tenantHeader === undefined ? undefined : request.headers[tenantHeader];
-  const name = Array.isArray(named) ? named.join() : named;
   const own = ownTimeout(request.headers[timeoutHeader]);
   const limits = [requestTimeoutMs, own].filter((ms) => ms !== undefined && ms > 0) as number[];
   const timeoutMs = Math.max(0, Math.min(...limits) - elapsedTime);
   return {
-    tenant: name ? `${request.tenant} ${name.slice(0, longestName)}` : request.tenant,
+    tenant: tenantOf(request, { tenantHeader }),
     ...(priority ? { priority } : {}),
     ...(limits.length > 0 ? { timeoutMs } : {}),
   };
+}
+
+/** The tenant of a request's key, told apart further by the header that the operator named. */
+export function tenantOf(
+  { tenant, headers }: Pick<FastifyRequest, 'tenant' | 'headers'>,
+  { tenantHeader }: Pick<HttpSettings, 'tenantHeader'>,
+): string {
+  const named = tenantHeader === undefined ? undefined : headers[tenantHeader];
+  const name = Array.isArray(named) ? named.join() : named;
+  return name ? `${tenant} ${name.slice(0, longestName)}` : tenant;
 }
 
 function ownTimeout(given: string | string[] | undefined): number | undefined {

@@ -25,7 +25,8 @@ export function chatPromptOf(
   },
 ): ChatPrompt {
   const tools = request.tool_choice === 'none' ? [] : (request.tools ?? []);
-  const template = request.chat_template ?? undefined;
+  // Clients that have none to send write an empty one.
+  const template = request.chat_template || undefined;
   if (template !== undefined && !settings.trustsTemplates) {
     const problem = 'not taken from requests, unless the server has --trust-request-chat-template';
     throw fieldError('chat_template', problem, 'unsupported_parameter');

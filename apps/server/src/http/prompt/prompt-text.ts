@@ -1,13 +1,19 @@
 import type { RenderInput } from '@altstream/minimax-m3-chat';
-import { byteRoomOf, checkBytes } from '../../generation/prompt-bytes.js';
+import {
+  byteRoomOf,
+  checkBytes,
+  checkRendered,
+  renderedRoomOf,
+} from '../../generation/prompt-bytes.js';
 import { fieldError } from '../../openai/parse-body.js';
 import { EngineWorkerError } from '../../worker/engine-worker-error.js';
 import type { TextResult, TextTask } from '../../worker/text/text-messages.js';
 import type { Ticket } from '../admission.js';
 import type { ChatPrompt } from './chat-prompt.js';
+import { syntaxProblem } from './syntax-problem.js';
 
-/** Who wants a prompt, and until when. */
-export type PromptAsker = Pick<Ticket, 'context' | 'signal'>;
+/** Who wants a prompt, whose turn that takes, and until when. */
+export type PromptAsker = Pick<Ticket, 'context' | 'turn' | 'signal'>;
 
 /** Renders a chat and tokenizes it; refuses one whose texts cannot fit before it is rendered. */
 export function tokenizeChat(prompt: ChatPrompt, asker: PromptAsker): Promise<TextResult> {
@@ -40,22 +46,21 @@ async function prepareChat(
   }
 }
 
-/** The parser's own words: the rest speaks of the checkpoint's template. */
-function syntaxProblem(message: string): string {
-  return /cannot be parsed \((.*)\);/s.exec(message)?.[1] ?? message;
-}
-
 async function tokenize(
   task: TextTask,
   { bytes, param }: { bytes: number; param: 'messages' | 'prompt' },
-  { context, signal }: PromptAsker,
+  { context, turn, signal }: PromptAsker,
 ): Promise<TextResult> {
   const { maxModelLength = Number.POSITIVE_INFINITY } = context.info ?? {};
   const room = byteRoomOf(context.tokenizer.bytes, maxModelLength);
   checkBytes(bytes, room, param);
-  const result = await context.text.run({ ...task, mostBytes: room.mostBytes }, signal);
+  // What is only shown is no prompt, and what a request's own template makes may be anything.
+  const isForeign = task.kind === 'render' || (task.kind === 'chat' && task.template !== undefined);
+  const mostBytes = isForeign ? renderedRoomOf(room) : room.mostBytes;
+  const result = await context.text.run({ ...task, mostBytes }, { tenant: turn, signal });
   if ('ids' in result) return result;
   checkBytes(result.tooLongBytes, room, param);
+  checkRendered(result.tooLongBytes, mostBytes);
   throw new Error(`a prompt of ${result.tooLongBytes} bytes was refused, though it may fit`);
 }
 

@@ -7,6 +7,7 @@ import {
 } from '../../openai/text-requests.js';
 import { textOf } from '../../openai/token-text.js';
 import type { ServerContext } from '../../server-context.js';
+import { tenantOf } from '../access/turn.js';
 import { checkOpen } from '../admission.js';
 import { ClientWatch } from '../client-watch.js';
 import { chatPromptOf } from '../prompt/chat-prompt.js';
@@ -19,7 +20,8 @@ import { type PromptAsker, renderChat, tokenizeChat, tokenizeText } from '../pro
 export function tokens(app: FastifyInstance, context: ServerContext): void {
   const asker = (model: string | null | undefined, reply: FastifyReply): PromptAsker => {
     checkOpen(context, model ?? undefined);
-    return { context, signal: new ClientWatch(reply).signal };
+    const turn = tenantOf(reply.request, context.settings);
+    return { context, turn, signal: new ClientWatch(reply).signal };
   };
   for (const prefix of ['', '/v1']) {
     app.post(`${prefix}/tokenize`, async ({ body }, reply) => {

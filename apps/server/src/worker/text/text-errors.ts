@@ -18,6 +18,12 @@ export function tookTooLong(reason: string): ApiError {
   return new ApiError({ status: 503, code: 'tokenization_timeout', message });
 }
 
+/** Too many prompts wait for a text worker; when to come back is for the one who answers. */
+export function tooManyWait(jobs: number): ApiError {
+  const message = `${jobs} prompts wait to be prepared, and no more can; try again later`;
+  return new ApiError({ status: 503, code: 'overloaded', message });
+}
+
 /** The server ends before the prompt's turn came. */
 export function shuttingDown(): ApiError {
   const message = 'the server is shutting down';

@@ -22,11 +22,20 @@ describe('the text workers', () => {
   const loads: string[] = [];
   let pool: TextPool;
   let gates = 0;
+  const gate = (): string => join(folder, String(gates++));
 
-  function start(workers: number, limits: Partial<TextLimits> = {}): void {
+  interface PoolSetup extends Partial<TextLimits> {
+    /** File that a worker waits for before it takes a job. */
+    readonly startGate?: string;
+    readonly mostJobs?: number;
+    readonly mostCharacters?: number;
+  }
+  function start(workers: number, setup: PoolSetup = {}): void {
+    const { startGate = '', mostJobs = 100, mostCharacters = 1000, ...limits } = setup;
+    const mostWaiting = { jobs: mostJobs, characters: mostCharacters };
     for (const list of [done, lost, loads]) list.length = 0;
     pool = new TextPool(
-      { model: '', template: undefined, workers, limits },
+      { model: startGate, template: undefined, workers, mostWaiting, limits },
       {
         onDone: (worker) => done.push(worker),
         onLost: (worker, cause) => lost.push([worker, cause]),
@@ -37,11 +46,11 @@ describe('the text workers', () => {
   afterEach(() => pool.close());
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const run = (text: string, signal = stays) =>
-    pool.run({ kind: 'text', text, mostBytes: 100 }, signal);
+  const run = (text: string, signal = stays, tenant = 'a') =>
+    pool.run({ kind: 'text', text, mostBytes: 100 }, { signal, tenant });
   /** A job that ends when its gate is opened. */
   function gated(signal = stays) {
-    const file = join(folder, String(gates++));
+    const file = gate();
     return { job: run(`until ${file}`, signal), open: () => writeFileSync(file, '') };
   }
   const failed = ({ message, ...facts }: { message: RegExp; [fact: string]: unknown }) =>
@@ -158,6 +167,79 @@ describe('the text workers', () => {
     short.open();
     expect(await next).toMatchObject({ ids: [2] });
     expect(lost).toEqual([]);
+  });
+
+  it('starts a worker to its end, though the clients of its first jobs leave before', async () => {
+    const startGate = gate();
+    start(1, { startGate, unwantedMs: 1000 });
+    const gone = new AbortController();
+    const first = run('at once', gone.signal);
+    const next = run('at once');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    gone.abort();
+    vi.advanceTimersByTime(60_000);
+    vi.useRealTimers();
+    await expect(first).rejects.toMatchObject(left);
+    writeFileSync(startGate, '');
+    expect(await next).toMatchObject({ ids: [2] });
+    expect(lost).toEqual([]);
+  });
+
+  it('ends a long job whose client left before its worker had started', async () => {
+    const startGate = gate();
+    start(1, { startGate, unwantedMs: 50 });
+    const gone = new AbortController();
+    const long = run('spin', gone.signal);
+    const next = run('at once');
+    gone.abort();
+    await expect(long).rejects.toMatchObject(left);
+    writeFileSync(startGate, '');
+    expect(await next).toMatchObject({ ids: [1] });
+    expect(lost).toEqual([[0, 'client']]);
+  });
+
+  it('takes tenants in turn', async () => {
+    start(1);
+    const first = gated();
+    const order: string[] = [];
+    const jobs = ['a1', 'a2', 'a3', 'b1', 'c1'].map(async (name) => {
+      await run(name, stays, name[0]);
+      order.push(name);
+    });
+    first.open();
+    await Promise.all([first.job, ...jobs]);
+    expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);
+  });
+
+  it.each([
+    ['jobs', { mostJobs: 1 }],
+    ['characters', { mostCharacters: 8 }],
+  ])('refuses with 503 what would wait beyond its %s, and goes on', async (_, most) => {
+    start(1, most);
+    const first = gated();
+    const gone = new AbortController();
+    const waiting = run('at once', gone.signal);
+    const refused = failed({ status: 503, code: 'overloaded', message: /^1 prompts wait/ });
+    await expect(run('at once')).rejects.toEqual(refused);
+    gone.abort();
+    await expect(waiting).rejects.toMatchObject(left);
+    const second = run('at once');
+    first.open();
+    expect([await first.job, await second]).toMatchObject([{ ids: [1] }, { ids: [2] }]);
+    expect(loads.at(-1)).toBe('0+0');
+  });
+
+  it('refuses nothing while a worker has nothing to do', async () => {
+    start(2, { mostJobs: 0 });
+    const [one, other] = [gated(), gated()];
+    await expect(run('at once')).rejects.toMatchObject({ code: 'overloaded' });
+    one.open();
+    await one.job;
+    expect(await run('a text of more than all the characters that may wait'.repeat(99))).toEqual(
+      expect.objectContaining({ ids: [2] }),
+    );
+    other.open();
+    await other.job;
   });
 
   it('refuses everything with 503 when it is closed', async () => {

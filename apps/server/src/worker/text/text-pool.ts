@@ -1,4 +1,5 @@
-import { clientLeft, shuttingDown } from './text-errors.js';
+import { charactersOf } from './job-size.js';
+import { clientLeft, shuttingDown, tooManyWait } from './text-errors.js';
 import type {
   TextJob,
   TextResult,
@@ -6,14 +7,25 @@ import type {
   TextTooLong,
   TextWorkerOptions,
 } from './text-messages.js';
+import { type QueueBounds, type QueuedJob, TextQueue } from './text-queue.js';
 import { type LostCause, type TextLimits, TextThread } from './text-thread.js';
+
+/** Who wants a job done. */
+export interface TextClient {
+  /** Whose turn it takes. */
+  readonly tenant: string;
+  /** Aborts when nobody waits for it any more. */
+  readonly signal: AbortSignal;
+}
 
 /** What routes know of the text workers. */
 export interface TextLink {
   /**
    * Renders and tokenizes; rejects at once, and does no more than it must, when the signal aborts.
+   *
+   * @throws ApiError 503 `overloaded`, when too much waits already
    */
-  run(job: TextJob, signal: AbortSignal): Promise<TextResult | TextTooLong>;
+  run(job: TextJob, client: TextClient): Promise<TextResult | TextTooLong>;
   close(): Promise<void>;
 }
 
@@ -29,10 +41,12 @@ export interface TextPoolEvents {
 export interface TextPoolOptions extends TextWorkerOptions {
   /** Workers at most; each is started by the first job that finds the others busy. */
   readonly workers: number;
+  /** Of the jobs that no worker has. */
+  readonly mostWaiting: QueueBounds;
   readonly limits?: Partial<TextLimits>;
 }
 
-interface Waiting {
+interface Waiting extends QueuedJob {
   readonly job: TextJob;
   readonly signal: AbortSignal;
   readonly resolve: (result: TextResult | TextTooLong) => void;
@@ -48,17 +62,22 @@ const usualLimits: TextLimits = {
 };
 
 /**
- * Text workers behind one queue. A job goes to a worker that has nothing to do, so a prompt that
- * takes long delays others only while every worker has one. A job whose client left is not begun.
+ * Text workers behind one queue, which takes tenants in turn and refuses what would wait beyond its
+ * bounds. A job goes to a worker that has nothing to do, so a prompt that takes long delays others
+ * only while every worker has one. A job whose client left is not begun.
  */
 export class TextPool implements TextLink {
   readonly #threads: readonly TextThread[];
-  readonly #queue: Waiting[] = [];
+  readonly #queue: TextQueue<Waiting>;
   readonly #events: TextPoolEvents;
   #isClosed = false;
 
-  constructor({ workers, limits, ...worker }: TextPoolOptions, events: TextPoolEvents = {}) {
+  constructor(
+    { workers, mostWaiting, limits, ...worker }: TextPoolOptions,
+    events: TextPoolEvents = {},
+  ) {
     this.#events = events;
+    this.#queue = new TextQueue(mostWaiting);
     const each = { ...usualLimits, ...limits };
     this.#threads = Array.from(
       { length: workers },
@@ -71,12 +90,18 @@ export class TextPool implements TextLink {
     );
   }
 
-  run(job: TextJob, signal: AbortSignal): Promise<TextResult | TextTooLong> {
+  run(job: TextJob, { tenant, signal }: TextClient): Promise<TextResult | TextTooLong> {
     if (signal.aborted) return Promise.reject(clientLeft());
     if (this.#isClosed) return Promise.reject(shuttingDown());
+    const characters = charactersOf(job);
+    // While a worker has nothing to do, nothing waits.
+    if (!this.#idle() && !this.#queue.hasRoom(characters)) {
+      return Promise.reject(tooManyWait(this.#queue.length));
+    }
     return new Promise((resolve, reject) => {
-      const waiting = { job, signal, resolve, reject, leave: () => this.#drop(waiting) };
-      this.#queue.push(waiting);
+      const leave = (): void => this.#drop(waiting);
+      const waiting: Waiting = { job, tenant, characters, signal, resolve, reject, leave };
+      this.#queue.add(waiting);
       signal.addEventListener('abort', waiting.leave, { once: true });
       this.#next();
     });
@@ -84,16 +109,16 @@ export class TextPool implements TextLink {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { signal, leave, reject } of this.#queue.splice(0)) {
-      signal.removeEventListener('abort', leave);
-      reject(shuttingDown());
+    for (let waiting = this.#queue.take(); waiting; waiting = this.#queue.take()) {
+      waiting.signal.removeEventListener('abort', waiting.leave);
+      waiting.reject(shuttingDown());
     }
     await Promise.all(this.#threads.map((thread) => thread.close()));
   }
 
   #next(): void {
     for (let thread = this.#idle(); thread && !this.#isClosed; thread = this.#idle()) {
-      const waiting = this.#queue.shift();
+      const waiting = this.#queue.take();
       if (!waiting) break;
       const { job, signal, resolve, reject, leave } = waiting;
       signal.removeEventListener('abort', leave);
@@ -110,9 +135,7 @@ export class TextPool implements TextLink {
   }
 
   #drop(waiting: Waiting): void {
-    const place = this.#queue.indexOf(waiting);
-    if (place < 0) return;
-    this.#queue.splice(place, 1);
+    if (!this.#queue.remove(waiting)) return;
     waiting.reject(clientLeft());
     this.#next();
   }
