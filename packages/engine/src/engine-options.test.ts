@@ -53,6 +53,19 @@ describe('the default number of pages', () => {
     }
   });
 
+  it('is enough for a length that is given, whatever the share', () => {
+    const model = { ...modelOf(4096, 1), pageTokens: 128 };
+    const one = { model, maxSequences: 1 };
+    const settled = settle({ ...one, maxModelLength: 3712, maxTenantShare: 0.29 });
+    expect(settled).toMatchObject({ pages: 100, maxModelLength: 3712 });
+    for (let percent = 1; percent <= 100; percent += 1) {
+      for (const maxModelLength of [1, 128, 129, 1000, 3712, 4096]) {
+        const options = settle({ ...one, maxModelLength, maxTenantShare: percent / 100 });
+        expect(options.maxModelLength).toBe(maxModelLength);
+      }
+    }
+  });
+
   it('is at least one, however large a page is', () => {
     expect(settle({ model: modelOf(1000, 2 ** 31) }).pages).toBe(1);
   });

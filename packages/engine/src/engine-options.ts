@@ -2,7 +2,7 @@ import { ParameterError } from './errors/index.js';
 import { mostStopTokenIds } from './generation-parameters.js';
 import type { CacheDemand, CacheSize } from './memory/cache-size.js';
 import type { CausalModel, ModelFacts } from './model.js';
-import { pagesOfShare } from './scheduler/tenant-share.js';
+import { shareOf, totalOfShare } from './scheduler/share.js';
 import type { StepWatch } from './step/step-watch.js';
 import type { TokenBytes } from './stop-condition.js';
 
@@ -53,7 +53,8 @@ export interface EngineOptions {
   readonly queueTimeoutMs?: number;
   /**
    * Share of the pages that the sequences of one tenant may hold, above 0 and at most 1; no
-   * sequence is longer than that. Default 1.
+   * sequence is longer than that. Below 1 a tenant has the same share of the requests that may run
+   * and wait, and of the tokens that may wait, but at least one request. Default 1.
    */
   readonly maxTenantShare?: number;
   /**
@@ -201,7 +202,7 @@ export function withPages<M extends ModelFacts>(
 ): SettledOptions<M> {
   const { demand, model, maxTenantShare } = options;
   const { length, isLengthGiven } = demand;
-  const pages = pagesOfShare(cache.pages, maxTenantShare);
+  const pages = shareOf(cache.pages, maxTenantShare);
   const roomTokens = pages * model.pageTokens;
   if (isLengthGiven && length > roomTokens) {
     const whose = maxTenantShare < 1 ? ` (a tenant's share of ${cache.pages})` : '';
@@ -258,7 +259,7 @@ function defaultPages(
 ): number {
   const perSequence = Math.ceil(length / model.pageTokens);
   const affordable = Math.floor(mostDefaultCacheBytes / model.pageBytes);
-  const least = maxModelLength === undefined ? 1 : Math.ceil(perSequence / maxTenantShare);
+  const least = maxModelLength === undefined ? 1 : totalOfShare(perSequence, maxTenantShare);
   return Math.max(least, Math.min(perSequence * maxSequences, affordable));
 }
 

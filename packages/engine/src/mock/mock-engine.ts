@@ -2,6 +2,7 @@ import { Engine } from '../engine.js';
 import { type EngineOptions, settleOptions } from '../engine-options.js';
 import { ParameterError } from '../errors/index.js';
 import type { ModelFacts } from '../model.js';
+import { totalOfShare } from '../scheduler/share.js';
 import { echoPrompt, type MockAnswer } from './mock-answer.js';
 import { type MockFault, MockFaults } from './mock-faults.js';
 import { MockDecode, MockLine, MockPrefill } from './mock-steps.js';
@@ -57,7 +58,8 @@ export class MockEngine extends Engine {
     };
     const behaviour = { vocabSize, answer, faults: planted, line: new MockLine(), ...times };
     const perSequence = Math.ceil((given.maxModelLength ?? maxPositions) / pageTokens);
-    const pages = given.pages ?? perSequence * (given.maxSequences ?? 8);
+    const least = totalOfShare(perSequence, given.maxTenantShare ?? 1);
+    const pages = given.pages ?? Math.max(least, perSequence * (given.maxSequences ?? 8));
     super({
       options: settleOptions({ ...options, model, pages, graphSizes: [] }),
       pages,

@@ -1,5 +1,6 @@
 import type { PrefixCache } from '../pages/prefix-cache.js';
 import type { Sequence } from '../sequence.js';
+import { shareOf } from './share.js';
 
 /**
  * Keeps what each tenant's sequences hold, and were promised, within a share of the pages. A page
@@ -18,7 +19,7 @@ export class TenantShare {
   constructor(cache: PrefixCache, share: number) {
     this.#cache = cache;
     this.#isOn = share < 1;
-    this.#mostPages = pagesOfShare(cache.totalPages, share);
+    this.#mostPages = shareOf(cache.totalPages, share);
     this.#seen = new Uint32Array(cache.totalPages);
   }
 
@@ -77,9 +78,4 @@ export class TenantShare {
     }
     return pages;
   }
-}
-
-/** Pages that a tenant may hold: at least one. */
-export function pagesOfShare(pages: number, share: number): number {
-  return Math.max(1, Math.floor(pages * share));
 }
