@@ -122,6 +122,7 @@ export class Scheduler {
     this.#room.begin();
     this.#running.decodes.settle();
     this.#trace.held(this.#running.decodes.held);
+    if (backlog === 'stuck') this.#counts.tenantsAtShare = 0;
     const parts = backlog === 'stuck' ? emptyBatch : this.#batch(nowMs, backlog);
     const isStep = parts.decode.length + parts.prefill.length > 0;
     const copies = isStep ? cache.takeCopies() : [];
@@ -201,7 +202,7 @@ export class Scheduler {
     if (this.lacksPages && this.#isFlying) return emptyBatch;
     this.#headroom.decay();
     const mayPrefill = backlog === 'none';
-    if (mayPrefill) this.#admit(nowMs);
+    this.#counts.tenantsAtShare = mayPrefill ? this.#admit(nowMs) : 0;
     const patient = mayPrefill ? this.#share() : undefined;
     const decode = this.#running.decodes.rows.filter((one) => !stalled.has(one));
     const prefill = patient ? this.#growPrefills(decode.length > 0, patient) : [];
@@ -252,25 +253,27 @@ export class Scheduler {
   /**
    * A large request whose turn it is is never passed over but for its tenant's share, so it cannot
    * starve.
+   *
+   * @returns tenants of which only their share kept one waiting
    */
-  #admit(nowMs: number): void {
+  #admit(nowMs: number): number {
     const { cache, maxSequences } = this.#options;
     const full = new Set<string>();
     while (this.#running.places < maxSequences) {
       const next = this.#waiting.head(nowMs, full);
-      this.#counts.tenantsAtShare = full.size;
-      if (!next) return;
+      if (!next) return full.size;
       const ofTenant = (): number => this.#heldBack(this.#shares.of(next, this.#running.placed));
       if (!this.#shares.admits(next, this.live, ofTenant)) {
         full.add(next.tenant);
         continue;
       }
-      if (!cache.admit(next, this.#heldBack(this.#running.placed))) return;
+      if (!cache.admit(next, this.#heldBack(this.#running.placed))) return full.size;
       this.#waiting.take(next, nowMs);
       next.admit(this.#step);
       this.#running.prefills.add(next);
       this.#trace.admitted(next);
     }
+    return 0;
   }
 
   #heldBack(placed: readonly Sequence[]): number {

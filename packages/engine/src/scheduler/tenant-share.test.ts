@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compute, makeScheduler, runAll } from '../../test/makers/scheduling.js';
 import { makeSequence } from '../../test/makers/sequence.js';
 import type { Sequence } from '../sequence.js';
+import { shareOf } from './share.js';
 import { replaySchedule } from './trace/replay.js';
 
 type Made = ReturnType<typeof makeScheduler>;
@@ -39,6 +40,25 @@ describe('a share of the pages for each tenant', () => {
     if (batch) compute(made.scheduler, batch);
     runAll(made);
     expect(made.scheduler.counts).toMatchObject({ tenantsAtShare: 0, largestTenantPages: 0 });
+  });
+
+  it('is told as the reason of nobody who waits for something else', () => {
+    const made = makeScheduler(16, { maxSequences: 3, maxTenantShare: 0.5 });
+    const { scheduler } = made;
+    const greedy = [1, 2, 3].map(() => add(made, 'a', { promptTokens: 12, maxTokens: 9 }));
+    const decide = (backlog?: 'behind' | 'stuck') => {
+      const batch = scheduler.next(0, backlog);
+      if (batch) compute(scheduler, batch);
+      return scheduler.counts.tenantsAtShare;
+    };
+    expect(decide()).toBe(1);
+    expect([decide('behind'), decide(), decide('stuck'), decide()]).toEqual([0, 1, 0, 1]);
+    // Now it waits for a place, too, and then not at all.
+    add(made, 'b', { promptTokens: 2, maxTokens: 9 });
+    expect(decide()).toBe(0);
+    const [, , last] = greedy;
+    if (last) last.sequence.isAborted = true;
+    expect([decide(), scheduler.running, scheduler.waiting]).toEqual([0, 3, 0]);
   });
 
   it('takes from its own when it grows beyond that', () => {
@@ -93,7 +113,7 @@ describe('a share of the pages for each tenant', () => {
           const all = requests.map(({ tenant, ...sizes }) => add(made, tenant, sizes));
           runAll(made, () => {
             for (const tenant of ['a', 'b', 'c']) {
-              expect(pagesOf(made, tenant)).toBeLessThanOrEqual(Math.floor(pages * maxTenantShare));
+              expect(pagesOf(made, tenant)).toBeLessThanOrEqual(shareOf(pages, maxTenantShare));
             }
           });
           for (const { events, sequence } of all) {
