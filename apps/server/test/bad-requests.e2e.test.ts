@@ -56,12 +56,23 @@ describe('requests that cannot be served', () => {
     ['/v1/completions', 'prompt', { prompt: new Array(11).fill('a') }],
     ['/v1/completions', 'n', { prompt: ['a', 'b'], n: 6 }],
   ])('more choices than ever run and wait: %s %s', async (path, param, more) => {
-    Object.assign(server.context.info ?? {}, { maxSequences: 2, maxWaiting: 8 });
+    Object.assign(server.context.info ?? {}, {
+      ...{ maxSequences: 2, maxWaiting: 8 },
+      maxTenantRequests: 10,
+    });
     const { status, headers, body } = await post(path, { model: 'm3', ...more });
     expect([status, headers.get('retry-after')]).toEqual([400, null]);
     expect(body.error).toMatchObject({ code: 'invalid_value', param });
     expect(body.error.message).toMatch(/1[126] choices at once, but 2 run and 8 wait at most/);
     expect(server.engine.received).toHaveLength(0);
+  });
+
+  it('more choices than a tenant may ever have under way', async () => {
+    Object.assign(server.context.info ?? {}, { maxTenantRequests: 3 });
+    const { status, body } = await post(chat, { model: 'm3', messages, n: 4 });
+    expect([status, body.error.code, body.error.param]).toEqual([400, 'invalid_value', 'n']);
+    expect(body.error.message).toMatch(/4 choices at once, but a tenant has 3 .*kv-share$/);
+    expect((await post(chat, { model: 'm3', messages, n: 3 })).status).toBe(200);
   });
 
   it('a stop token outside the vocabulary', async () => {

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type CapacityLimits, checkCapacity, mostOfTenant } from './check-capacity.js';
 import { checkPrompt } from './check-prompt.js';
 import { type EngineOptions, type SettledOptions, settleOptions } from './engine-options.js';
-import { CapacityError, ClosedError, ParameterError } from './errors/index.js';
+import { ClosedError, ParameterError } from './errors/index.js';
 import { EventQueue } from './event-queue.js';
 import type { GenerationEvent } from './generation-event.js';
 import { type GenerationParameters, settleParameters } from './generation-parameters.js';
@@ -62,6 +63,7 @@ const lookAgainMs = 100;
  */
 export class Engine {
   readonly #options: SettledOptions<ModelFacts>;
+  readonly #limits: CapacityLimits;
   readonly #parts: EngineParts;
   readonly #pool: PagePool;
   readonly #prefixes: PrefixCache;
@@ -86,6 +88,8 @@ export class Engine {
     this.#options = options;
     this.#parts = parts;
     this.#pool = new PagePool(pages);
+    const { maxWaitingTokens = 2 * pages * pageTokens } = options;
+    this.#limits = { ...options, pages, maxWaitingTokens };
     const isEnabled = options.prefixCaching;
     const prefixes = new PrefixCache({ pool: this.#pool, pageTokens, isEnabled });
     const scheduler = new Scheduler({ ...options, cache: prefixes });
@@ -168,7 +172,7 @@ export class Engine {
         }
       },
     });
-    this.#checkCapacity(sequence);
+    checkCapacity(sequence, this.#scheduler, this.#limits);
     const abort = (): void => {
       sequence.isAborted = true;
       this.#wake?.();
@@ -258,7 +262,8 @@ export class Engine {
       watch: _____,
       ...plain
     } = settled;
-    const limits = { ...plain, maxWaitingTokens: this.#maxWaitingTokens };
+    const { maxWaitingTokens } = this.#limits;
+    const limits = { ...plain, maxWaitingTokens, maxTenantRequests: mostOfTenant(plain) };
     const modelMaxLength = model.maxPositions;
     const { total: pages } = this.#pool;
     return {
@@ -351,11 +356,6 @@ export class Engine {
     });
   }
 
-  get #maxWaitingTokens(): number {
-    const { maxWaitingTokens, model } = this.#options;
-    return maxWaitingTokens ?? 2 * this.#pool.total * model.pageTokens;
-  }
-
   /**
    * Until something comes; what waits behind a backlog has deadlines, so that is looked at again.
    */
@@ -373,23 +373,5 @@ export class Engine {
     if (priority === 0 || this.#options.schedulingPolicy === 'priority') return;
     const expected = "0, unless the scheduling policy is 'priority'";
     throw new ParameterError({ parameter: 'priority', expected, received: priority });
-  }
-
-  #checkCapacity(sequence: Sequence): void {
-    if (sequence.mostPages > this.#pool.total) {
-      const detail = `the request needs ${sequence.mostPages} pages, the pool has ${this.#pool.total}`;
-      throw new CapacityError('never', `${detail}; ask for fewer tokens or make the pool larger`);
-    }
-    const { maxWaiting, maxSequences } = this.#options;
-    const { waiting, running, waitingTokens } = this.#scheduler;
-    if (waiting + running >= maxWaiting + maxSequences) {
-      const detail = `${running} requests run and ${waiting} wait already`;
-      throw new CapacityError('queue', `${detail}; try again later`, waitingTokens);
-    }
-    const most = this.#maxWaitingTokens;
-    if (waiting > 0 && waitingTokens + sequence.prompt.length > most) {
-      const detail = `${waitingTokens} prompt tokens of ${waiting} requests wait already, at most ${most}`;
-      throw new CapacityError('tokens', `${detail}; try again later`, waitingTokens);
-    }
   }
 }

@@ -42,6 +42,29 @@ describe('a mock engine', () => {
     ]);
   });
 
+  it('has pages enough for a length, whatever a tenant’s share is', async () => {
+    const long = { pageTokens: 128, maxModelLength: 3712, maxSequences: 1, maxTenantShare: 0.29 };
+    const engine = await start(long);
+    expect(engine.describe()['limits']).toMatchObject({ pages: 100, maxModelLength: 3712 });
+    const { maxModelLength: _, ...same } = long;
+    const unnamed = await start(same);
+    expect(unnamed.describe()['limits']).toMatchObject({ maxModelLength: 4096 });
+  });
+
+  it('keeps room in the queue for others where tenants have shares', async () => {
+    const engine = await start({ maxSequences: 2, maxWaiting: 4, maxTenantShare: 0.5 });
+    const of = (tenant: string) => ask(engine, [5], { tenant });
+    const taken = [of('a'), of('a'), of('a')];
+    const message = /3 requests of this tenant run or wait already, at most 3; try again later/;
+    await expect(of('a')).rejects.toMatchObject({
+      ...{ code: 'ENGINE_CAPACITY', reason: 'queue' },
+      message: expect.stringMatching(message),
+    });
+    taken.push(of('b'));
+    expect((await Promise.all(taken)).map(ids)).toEqual(taken.map(() => [5, 5, 5, 5, 5, 5]));
+    expect(engine.describe()['limits']).toMatchObject({ maxTenantRequests: 3 });
+  });
+
   it('keeps to a grammar, and ends where it does', async () => {
     const engine = await start();
     const grammar = new ListMatcher(256, [[9], [70, 6], 'any', [31, 30]]);

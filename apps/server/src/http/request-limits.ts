@@ -14,13 +14,13 @@ export function checkChoices(
   const n = fields.n ?? 1;
   checkMost('n', n, limits.n, '--max-n');
   checkMost('prompt', prompts, limits.prompts, '--max-prompt-batch');
-  if (!info || prompts * n <= info.maxSequences + info.maxWaiting) return;
-  const { maxSequences, maxWaiting } = info;
-  throw fieldError(
-    n > 1 ? 'n' : 'prompt',
-    `${prompts * n} choices at once, but ${maxSequences} run and ${maxWaiting} wait at most; ` +
-      'send fewer, or raise --max-num-queued-reqs',
-  );
+  if (!info || prompts * n <= info.maxTenantRequests) return;
+  const { maxSequences, maxWaiting, maxTenantRequests } = info;
+  const isShare = maxTenantRequests < maxSequences + maxWaiting;
+  const most = isShare
+    ? `a tenant has ${maxTenantRequests} at most; send fewer, or raise --max-tenant-kv-share`
+    : `${maxSequences} run and ${maxWaiting} wait at most; send fewer, or raise --max-num-queued-reqs`;
+  throw fieldError(n > 1 ? 'n' : 'prompt', `${prompts * n} choices at once, but ${most}`);
 }
 
 /** Refuses stop tokens and biases of tokens that the model cannot generate, and too many biases. */

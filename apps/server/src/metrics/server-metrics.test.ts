@@ -95,7 +95,7 @@ describe('metrics', () => {
     const metrics = new ServerMetrics('m');
     const facts = { vocabSize: 9, maxModelLength: 9, modelMaxLength: 9, pageTokens: 1, pages: 1 };
     metrics.setInfo({
-      ...{ ...facts, maxSequences: 1, maxWaiting: 1 },
+      ...{ ...facts, maxSequences: 1, maxWaiting: 1, maxTenantRequests: 2 },
       report: {
         device: { asked: 'auto', taken: 'cuda', sm: '9.0' },
         runtime: { details: { runtimeVersion: 13_020 } },

@@ -149,6 +149,8 @@ export interface EngineInfo {
   /** Sequences that run at once, and that wait meanwhile. */
   readonly maxSequences: number;
   readonly maxWaiting: number;
+  /** Of those, the most of one tenant. */
+  readonly maxTenantRequests: number;
   /** Everything that was chosen: backend, model, engine. */
   readonly report: Record<string, unknown>;
 }

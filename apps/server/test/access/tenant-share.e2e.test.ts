@@ -10,6 +10,7 @@ describe.skipIf(demoIsLeftOut)(`S25: a tenant’s share of the cache${leftOutBec
     server = await startServing(
       ...['--mock-engine', mock, '--num-gpu-blocks-override', '40', '--max-num-seqs', '8'],
       ...['--tenant-header', 'x-tenant', '--max-tenant-kv-share', '0.5'],
+      ...['--max-num-queued-reqs', '4'],
     );
   }, 60_000);
   afterAll(() => server?.stop());
@@ -63,5 +64,28 @@ describe.skipIf(demoIsLeftOut)(`S25: a tenant’s share of the cache${leftOutBec
     }
     await until(async () => (await metric('vllm:num_requests_running\\{.*\\}')) === 0);
     expect(await metric('altstream_tenants_at_kv_share')).toBe(0);
+  }, 120_000);
+
+  it('leaves others room in the queue, too', async () => {
+    const refused: number[] = [];
+    // Eight run and four wait; six of those are half.
+    const greedy = Array.from({ length: 12 }, (_, one) => {
+      const asked = ask('greedy', prompt(100, 7 * one), 160);
+      const answer = asked.answer.then((response) => {
+        if (response.status !== 200) refused.push(response.status);
+        return response;
+      });
+      return { ...asked, answer };
+    });
+    await until(async () => refused.length >= 6);
+    const other = await ask('other', prompt(150, 90), 3).answer;
+    expect(other.status).toBe(200);
+    expect(await other.text()).toMatch(/\[DONE\]/);
+    expect(refused).toEqual([503, 503, 503, 503, 503, 503]);
+    for (const { answer, leave } of greedy) {
+      leave();
+      await answer.then((one) => one.text()).catch(() => undefined);
+    }
+    await until(async () => (await metric('vllm:num_requests_running\\{.*\\}')) === 0);
   }, 120_000);
 });

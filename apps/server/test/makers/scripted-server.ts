@@ -330,6 +330,7 @@ export async function startScripted(
       pages: 10_000,
       maxSequences: 8,
       maxWaiting: 32,
+      maxTenantRequests: 40,
       report: {},
     },
     isDraining: false,

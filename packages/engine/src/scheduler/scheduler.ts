@@ -67,6 +67,17 @@ export class Scheduler {
     return this.#waiting.tokens;
   }
 
+  /** The same by tenant, of those that have any. */
+  waitingTokensByTenant(): ReadonlyMap<string, number> {
+    return this.#waiting.tokensByTenant();
+  }
+
+  /** Sequences of a tenant that wait or run. */
+  requestsOf(tenant: string): number {
+    const running = this.live.filter((one) => one.tenant === tenant).length;
+    return this.#waiting.lengthOf(tenant) + running;
+  }
+
   /** Sequences that were admitted, with those whose last step is not over. */
   get running(): number {
     return this.#running.count;

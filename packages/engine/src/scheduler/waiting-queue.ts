@@ -56,6 +56,19 @@ export class WaitingQueue {
     return this.#tokens;
   }
 
+  /** Tokens of their prompts, by tenant; of those that have any. */
+  tokensByTenant(): ReadonlyMap<string, number> {
+    const busy = this.#ring.filter(({ waiting }) => waiting.length > 0);
+    const tokensOf = ({ waiting }: Tenant): number =>
+      waiting.reduce((sum, { prompt }) => sum + prompt.length, 0);
+    return new Map(busy.map((tenant) => [tenant.name, tokensOf(tenant)]));
+  }
+
+  /** How many of a tenant wait. */
+  lengthOf(tenant: string): number {
+    return this.#ring.find(({ name }) => name === tenant)?.waiting.length ?? 0;
+  }
+
   /** Those that had a place before and lost it. */
   get preempted(): number {
     const all = this.#ring.flatMap(({ waiting }) => waiting);

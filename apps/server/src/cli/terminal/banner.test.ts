@@ -9,6 +9,7 @@ const info = {
   pages: 320,
   maxSequences: 8,
   maxWaiting: 32,
+  maxTenantRequests: 40,
   report: {
     model: { outputs: 'of the checkpoint' },
     engine: { decode: { buckets: [{ rows: 1 }, { rows: 2 }, { rows: 8 }] } },

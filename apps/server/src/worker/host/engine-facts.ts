@@ -33,7 +33,7 @@ export function engineLimits(
   };
 }
 
-type Limit = 'maxModelLength' | 'maxSequences' | 'maxWaiting';
+type Limit = 'maxModelLength' | 'maxSequences' | 'maxWaiting' | 'maxTenantRequests';
 
 /** What an engine is, as the main thread is told. */
 export function engineInfo(
@@ -43,15 +43,16 @@ export function engineInfo(
 ): EngineInfo {
   const { pages } = engine.stats();
   const { model: _, limits, ...report } = engine.describe();
-  const { maxModelLength, maxSequences, maxWaiting } = limits as Record<Limit, number>;
+  const { maxModelLength, ...most } = limits as Record<Limit, number>;
   return {
     vocabSize: model.vocabSize,
     maxModelLength,
     modelMaxLength: model.maxPositions,
     pageTokens: model.pageTokens,
     pages: pages.total,
-    maxSequences,
-    maxWaiting,
+    maxSequences: most.maxSequences,
+    maxWaiting: most.maxWaiting,
+    maxTenantRequests: most.maxTenantRequests,
     // Structured clone refuses functions, so what crosses threads is plain JSON.
     report: JSON.parse(
       JSON.stringify({
