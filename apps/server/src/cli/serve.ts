@@ -13,6 +13,7 @@ import type { EngineInfo } from '../worker/messages.js';
 import { banner, meansNothing } from './terminal/banner.js';
 import { orExit } from './terminal/or-exit.js';
 import { makeProgress } from './terminal/progress.js';
+import { shortenedContext } from './terminal/shortened-context.js';
 
 /** `altstream serve`. */
 export function addServeCommand(program: Command): void {
@@ -67,7 +68,7 @@ async function run(flags: ServeFlags, settings: readonly ShownSetting[]): Promis
   progress.stop(true);
   // Counted from the start of the process, so nothing that comes before this file is left out.
   const readyMs = Math.round(performance.now());
-  report(info, readyMs, logger);
+  report({ ...info, readyMs }, { flags, logger });
   const keys = [...(flags.apiKey ?? []), ...(flags.adminApiKey ?? [])];
   const isOpen = keys.length === 0 && flags.apiKeyFile === undefined;
   const logsContent = flags.logContent ?? false;
@@ -157,14 +158,16 @@ function reload(server: RunningServer, logger: Logger): void {
 }
 
 /** Nothing is silent: one line for each part that chose something. */
-function report({ report: parts, ...limits }: EngineInfo, readyMs: number, logger: Logger): void {
+function report(
+  info: EngineInfo & { readonly readyMs: number },
+  { flags, logger }: { readonly flags: ServeFlags; readonly logger: Logger },
+): void {
+  const { report: parts, readyMs, ...limits } = info;
   for (const [part, chosen] of Object.entries(parts)) logger.info({ [part]: chosen }, part);
-  if (limits.maxModelLength < limits.modelMaxLength) {
+  const shortened = shortenedContext(info, flags);
+  if (shortened) {
     const { maxModelLength, modelMaxLength, pages } = limits;
-    logger.warn(
-      { maxModelLength, modelMaxLength, pages },
-      'the context is shorter than the model allows; --num-gpu-blocks-override adds pages',
-    );
+    logger.warn({ maxModelLength, modelMaxLength, pages }, shortened);
   }
   const nothing = meansNothing(parts);
   if (nothing) logger.warn({ outputs: nothing }, 'answers of this server mean nothing');
