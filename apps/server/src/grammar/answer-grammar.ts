@@ -8,6 +8,9 @@ import type { ChoiceGrammar } from './grammar.js';
 import { type AskedGrammar, grammarOf } from './grammar-fields.js';
 import type { CallRule } from './tool-choice.js';
 
+/** The path of the wish that arguments are held to their schema. */
+export const strictFunctions = 'tools.function.strict';
+
 type Tool = NonNullable<ChatRequest['tools']>[number];
 
 /** Grammars of a chat answer's parts, and where the marker of calls may be. */
@@ -21,12 +24,14 @@ export interface ChatGrammar {
  * The grammars of a chat answer: of forced calls, else the one that the request brings, and that of
  * calls whose arguments are to be checked. Undefined where everything is free.
  *
- * @param strictTools the arguments of every function are checked, not only those that ask for it
+ * @param settings `strictTools`: the arguments of every function are checked, not only those that
+ *   ask for it; without `hasGrammars` those of none are
+ * @throws ApiError 400 `unsupported_parameter` for a forced call where there are no grammars
  */
 export function chatGrammarOf(
   request: ChatRequest,
   { tools, must }: CallRule<Tool>,
-  { strictTools }: { readonly strictTools: boolean },
+  { strictTools, hasGrammars }: Pick<ServerContext['settings'], 'strictTools' | 'hasGrammars'>,
 ): ChatGrammar | undefined {
   const own = grammarOf(request);
   const isSingle = must === 'one' || request.parallel_tool_calls === false;
@@ -34,8 +39,10 @@ export function chatGrammarOf(
     const functions = tools.map((tool) => ({ ...tool.function, isFree: !isChecked(tool) }));
     return { grammar: toolCallGrammar(functions, { isSingle, param: 'tools' }), param: 'tools' };
   };
+  if (must && !hasGrammars) throw noGrammars('tool_choice');
   if (must) return { answer: ofCalls(() => true), marker: 'inside' };
-  const isStrict = (tool: Tool): boolean => strictTools || tool.function.strict === true;
+  const isStrict = (tool: Tool): boolean =>
+    hasGrammars && (strictTools || tool.function.strict === true);
   const calls = tools.some(isStrict) ? ofCalls(isStrict) : undefined;
   if (!own && !calls) return undefined;
   return { answer: own, calls, marker: tools.length > 0 ? 'begins' : 'never' };
@@ -53,16 +60,27 @@ export async function compileGrammar(
 ): Promise<void> {
   if (!asked) return;
   const { grammar, param } = asked;
-  if (!settings.hasGrammars) {
-    const problem = 'needs a grammar, and this server has none (--grammar-backend none)';
-    throw fieldError(param, problem, 'unsupported_parameter');
-  }
+  if (!settings.hasGrammars) throw noGrammars(param);
   const verdict = await grammars.compile(grammar);
   if (!verdict) return;
   const code =
     grammar.kind === 'schema' || param === 'tools' ? 'invalid_schema' : 'invalid_grammar';
   const message = `\`${param}\`: ${verdict.refusal}`;
   throw new ApiError({ status: 400, code, param, message });
+}
+
+/** Wishes of a chat that a server without grammars takes and does not meet, as paths of fields. */
+export function unmetWishes(
+  { tools, tool_choice }: Pick<ChatRequest, 'tools' | 'tool_choice'>,
+  { hasGrammars }: Pick<ServerContext['settings'], 'hasGrammars'>,
+): readonly string[] {
+  if (hasGrammars || tool_choice === 'none') return [];
+  return tools?.some(({ function: { strict } }) => strict === true) ? [strictFunctions] : [];
+}
+
+function noGrammars(param: string): ApiError {
+  const problem = 'needs a grammar, and this server has none (--grammar-backend none)';
+  return fieldError(param, problem, 'unsupported_parameter');
 }
 
 /** Where the output begins, by the end of its prompt only: system texts contain the markers too. */

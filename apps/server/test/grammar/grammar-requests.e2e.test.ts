@@ -87,7 +87,8 @@ describe('grammars of requests', () => {
   });
 
   it('are refused by a server that has none', async () => {
-    const none = await startScripted({ hasGrammars: false });
+    const none = await startScripted({ hasGrammars: false, debugHeaders: true });
+    let ignored: string | null = null;
     const ask = async (more: object) => {
       const messages = [{ role: 'user', content: 'Hi' }];
       const response = await fetch(`${none.url}/v1/chat/completions`, {
@@ -96,6 +97,7 @@ describe('grammars of requests', () => {
         body: JSON.stringify({ model: 'm3', messages, ...more }),
       });
       const { error } = (await response.json()) as { error?: { code: string; param: string } };
+      ignored = response.headers.get('x-ignored-params');
       return [response.status, error?.code, error?.param];
     };
     try {
@@ -103,10 +105,29 @@ describe('grammars of requests', () => {
       const format = { response_format: { type: 'json_object' } };
       expect(await ask(format)).toEqual(unsupported('response_format'));
       expect(await ask({ regex: 'a' })).toEqual(unsupported('regex'));
-      expect(await ask({ tools, tool_choice: 'required' })).toEqual(unsupported('tools'));
-      expect((await ask({ tools }))[0]).toBe(200);
-      expect(none.engine.received).toHaveLength(1);
+      const one = { type: 'function', function: { name: 'time' } };
+      const allowed_tools = { mode: 'required', tools: [one] };
+      for (const tool_choice of ['required', one, { type: 'allowed_tools', allowed_tools }]) {
+        expect(await ask({ tools, tool_choice })).toEqual(unsupported('tool_choice'));
+      }
+      expect(none.engine.received).toEqual([]);
+      expect([(await ask({ tools }))[0], ignored]).toEqual([200, null]);
+      // Agents say so by default; it is a wish that is not met, and no error.
+      const strict = tools.map((tool) => ({
+        ...tool,
+        function: { ...tool.function, strict: true },
+      }));
+      const answered = [200, undefined, undefined];
+      expect([await ask({ tools: strict }), ignored]).toEqual([answered, 'tools.function.strict']);
+      expect([await ask({ tools: strict, tool_choice: 'none' }), ignored]).toEqual([
+        answered,
+        null,
+      ]);
+      const received = none.engine.received.map(({ parameters }) => parameters.grammar);
+      expect(received).toEqual([undefined, undefined, undefined]);
       expect(none.grammars.compiled).toEqual([]);
+      const metrics = await (await fetch(`${none.url}/metrics`)).text();
+      expect(metrics).toContain('ignored_fields_total{field="tools.function.strict"} 1\n');
     } finally {
       await none.close();
     }

@@ -1,3 +1,4 @@
+import { strictFunctions } from '../../grammar/answer-grammar.js';
 import { notYet } from '../../openai/sampling-fields.js';
 
 /**
@@ -21,6 +22,7 @@ const counted: ReadonlySet<string> = new Set([
   ...['mirostat', 'mirostat_tau', 'mirostat_eta', 'dynatemp_range', 'dry_multiplier'],
   ...['xtc_probability', 'samplers', 'cache_prompt', 'id_slot', 'n_predict', 'keep_alive'],
   ...['options', 'think', 'thinking_budget', 'reasoning', 'text', 'max_output_tokens'],
+  strictFunctions,
 ]);
 
 /** Names in the header; a body has as many keys as it likes. */

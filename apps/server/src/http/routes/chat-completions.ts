@@ -11,7 +11,12 @@ import { roomAfter } from '../../generation/context-room.js';
 import type { ChoiceRequest } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
 import type { ChoiceSteps } from '../../generation/step-stream.js';
-import { chatGrammarOf, compileGrammar, grammarStartOf } from '../../grammar/answer-grammar.js';
+import {
+  chatGrammarOf,
+  compileGrammar,
+  grammarStartOf,
+  unmetWishes,
+} from '../../grammar/answer-grammar.js';
 import { callRuleOf } from '../../grammar/tool-choice.js';
 import { ChatChunks } from '../../openai/chat-chunk.js';
 import { type ChatRequest, chatBody, parseChatRequest } from '../../openai/chat-request.js';
@@ -47,7 +52,8 @@ interface ChatRun {
 export function chatCompletions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/chat/completions', async (incoming, reply) => {
     const request = parseChatRequest(incoming.body);
-    tellIgnored(reply, request, { read, context });
+    const unmet = unmetWishes(request, context.settings);
+    tellIgnored(reply, request, { read, context, unmet });
     const ticket = admit(context, request, reply);
     return ticket.run(async () => {
       const run = await start(request, ticket, reply);
