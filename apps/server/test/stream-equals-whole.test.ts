@@ -17,7 +17,7 @@ const tokenizer = new ChatTokenizer(buildByteTokenizer({ vocabSize: 600 }).token
 const head = { id: 'x', created: 0, model: 'm', system_fingerprint: 'f' };
 const shape = {
   wantsLogprobs: true,
-  hasMatchedStop: false,
+  stops: { endIds: new Set([1]), hasMatchedStop: false },
   reasoningFields: ['reasoning_content', 'reasoning'] as const,
   tokens: { bytesOf: (id: number) => tokenizer.bytes.bytesOf(id), asTokenIds: false },
 };

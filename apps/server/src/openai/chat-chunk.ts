@@ -1,6 +1,7 @@
 import type { TokenEvent } from '@altstream/engine';
 import type { OutputDelta } from '@altstream/minimax-m3-chat';
 import type { ChoiceFinish, ChoiceStep } from '../generation/choice.js';
+import { stopReason } from '../generation/stop-shape.js';
 import type { ChatShape, ReasoningField, ResponseHead } from './chat-response.js';
 import { chatLogprob } from './token-text.js';
 import type { StreamUsage } from './usage.stream.js';
@@ -71,8 +72,8 @@ export class ChatChunks {
     // Of one chunk a token: copies of objects would cost more than writing the chunk.
     const reason = finish?.reason ?? null;
     const choice: Chunk = { index, delta, logprobs, finish_reason: reason };
-    if (finish) choice['stop_reason'] = finish.stop;
-    if (this.#shape.hasMatchedStop) choice['matched_stop'] = finish?.stop ?? null;
+    if (finish) choice['stop_reason'] = stopReason(finish.stop, this.#shape.stops);
+    if (this.#shape.stops.hasMatchedStop) choice['matched_stop'] = finish?.stop ?? null;
     const object = 'chat.completion.chunk';
     const chunk: Chunk = { id, created, model, system_fingerprint, object, choices: [choice] };
     return Object.assign(chunk, this.#usage.field);

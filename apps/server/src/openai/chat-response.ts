@@ -1,6 +1,7 @@
 import type { TokenEvent } from '@altstream/engine';
 import type { ParsedOutput } from '@altstream/minimax-m3-chat';
 import type { ChoiceFinish } from '../generation/choice.js';
+import { type StopShape, stopReason } from '../generation/stop-shape.js';
 import { chatLogprob, type TokenText } from './token-text.js';
 import { type Usage, usageOf } from './usage.js';
 
@@ -27,8 +28,7 @@ export interface ChatShape {
   readonly wantsLogprobs: boolean;
   /** Fields that thoughts have; none leaves them out. */
   readonly reasoningFields: readonly ReasoningField[];
-  /** What ended a choice is told under sglang's name, too. */
-  readonly hasMatchedStop: boolean;
+  readonly stops: StopShape;
   readonly tokens: TokenText;
 }
 
@@ -61,8 +61,8 @@ function chatChoice(
       ? { content: tokens.map((token) => chatLogprob(token, shape.tokens)), refusal: null }
       : null,
     finish_reason: finish.reason,
-    stop_reason: finish.stop,
-    ...(shape.hasMatchedStop ? { matched_stop: finish.stop } : {}),
+    stop_reason: stopReason(finish.stop, shape.stops),
+    ...(shape.stops.hasMatchedStop ? { matched_stop: finish.stop } : {}),
   };
 }
 

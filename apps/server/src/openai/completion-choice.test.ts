@@ -8,12 +8,13 @@ const finish = {
   stop: null,
   counts: { promptTokens: 2, cachedTokens: 0, completionTokens: 2, reasoningTokens: 0 },
 } as const;
+const stops = { endIds: new Set([1]), hasMatchedStop: false };
 const step = { index: 0, deltas: [], tokens: [] };
 const content = (text: string) => [{ type: 'content-delta', text } as const];
 
 describe('a completion choice', () => {
   it('echoes the prompt once, with offsets in characters', () => {
-    const shape = { logprobs: 1, echo: true, showsGenerated: true, hasMatchedStop: false, tokens };
+    const shape = { logprobs: 1, echo: true, showsGenerated: true, stops, tokens };
     const choice = new CompletionChoice(0, { ids: [72, 101], text: 'He' }, shape);
     const prompt = { type: 'prompt', tokens: [{ logprob: -2, top: [] }] } as const;
     const pieces = [
@@ -40,7 +41,7 @@ describe('a completion choice', () => {
       logprobs: undefined,
       echo: true,
       showsGenerated: false,
-      hasMatchedStop: false,
+      stops,
       tokens,
     };
     const choice = new CompletionChoice(0, { ids: [72], text: 'H' }, shape);

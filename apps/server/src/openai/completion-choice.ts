@@ -1,5 +1,6 @@
 import type { PromptEvent, TokenEvent } from '@altstream/engine';
 import type { ChoiceFinish, ChoiceStep } from '../generation/choice.js';
+import { type StopShape, stopReason } from '../generation/stop-shape.js';
 import {
   type CompletionLogprobs,
   completionLogprobs,
@@ -14,8 +15,7 @@ export interface CompletionShape {
   readonly echo: boolean;
   /** False for `max_tokens: 0`, where only the prompt is wanted. */
   readonly showsGenerated: boolean;
-  /** What ended a choice is told under sglang's name, too. */
-  readonly hasMatchedStop: boolean;
+  readonly stops: StopShape;
   readonly tokens: TokenText;
 }
 
@@ -69,11 +69,12 @@ export class CompletionChoice {
 
   #piece(text: string, shown: readonly ShownToken[], finish?: ChoiceFinish): CompletionPiece {
     const logprobs = this.#shape.logprobs === undefined ? null : this.#logprobs(shown);
-    const matched = this.#shape.hasMatchedStop ? { matched_stop: finish?.stop ?? null } : {};
+    const { stops } = this.#shape;
+    const matched = stops.hasMatchedStop ? { matched_stop: finish?.stop ?? null } : {};
     const piece = { text, index: this.#index, logprobs, finish_reason: null, ...matched };
     if (!finish) return piece;
     const reason = finish.reason === 'stop' ? 'stop' : 'length';
-    return { ...piece, finish_reason: reason, stop_reason: finish.stop };
+    return { ...piece, finish_reason: reason, stop_reason: stopReason(finish.stop, stops) };
   }
 
   #logprobs(shown: readonly ShownToken[]): CompletionLogprobs {

@@ -175,7 +175,7 @@ describe('the life of a request', () => {
     });
     expect(answer.choices).toMatchObject([
       { index: 0, text: 'one ', finish_reason: 'stop', stop_reason: 'STOP' },
-      { index: 1, text: 'three four STO', finish_reason: 'stop', stop_reason: 1 },
+      { index: 1, text: 'three four STO', finish_reason: 'stop', stop_reason: null },
     ]);
   });
 

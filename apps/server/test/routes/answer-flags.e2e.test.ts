@@ -64,8 +64,10 @@ describe('what the operator settles of answers', () => {
   ])('%s', async (_, sglangCompat) => {
     server = await startScripted({ sglangCompat });
     server.engine.scripts = [{ text: 'One. Two.' }];
-    const named = (stop: unknown): object =>
-      sglangCompat ? { stop_reason: stop, matched_stop: stop } : { stop_reason: stop };
+    const named = (stop: unknown, reason = stop): object => ({
+      stop_reason: reason,
+      ...(sglangCompat && { matched_stop: stop }),
+    });
     const stops = ({ matched_stop, stop_reason }: Record<string, unknown>): object => ({
       ...(stop_reason === undefined ? {} : { stop_reason }),
       ...(matched_stop === undefined ? {} : { matched_stop }),
@@ -82,14 +84,22 @@ describe('what the operator settles of answers', () => {
       expect(await whole({ stop: ' Two' })).toEqual([named(' Two')]);
       expect(await whole({ stop_token_ids: [1] })).toEqual([named(1)]);
       expect(await whole({ max_tokens: 2 })).toEqual([named(null)]);
-      const text = await (await post(path, { ...body, stop: ' Two', stream: true })).text();
-      const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(
-        ([, json = '']) => JSON.parse(json) as Body,
-      );
-      const streamed = chunks.flatMap(({ choices }) => choices.map(stops));
-      expect(streamed.pop()).toEqual(named(' Two'));
-      expect(streamed.length).toBeGreaterThan(2);
-      for (const one of streamed) expect(one).toEqual(sglangCompat ? { matched_stop: null } : {});
+      // The model's own end is no reason, as in vLLM, unless the request names it.
+      expect(await whole({ stop: 'nowhere' })).toEqual([named(1, null)]);
+      const lastOf = async (more: object) => {
+        const text = await (await post(path, { ...body, ...more, stream: true })).text();
+        const chunks = [...text.matchAll(/^data: (\{.*)$/gm)].map(
+          ([, json = '']) => JSON.parse(json) as Body,
+        );
+        const streamed = chunks.flatMap(({ choices }) => choices.map(stops));
+        const last = streamed.pop();
+        expect(streamed.length).toBeGreaterThan(2);
+        for (const one of streamed) expect(one).toEqual(sglangCompat ? { matched_stop: null } : {});
+        return last;
+      };
+      expect(await lastOf({ stop: ' Two' })).toEqual(named(' Two'));
+      expect(await lastOf({ stop_token_ids: [1] })).toEqual(named(1));
+      expect(await lastOf({})).toEqual(named(1, null));
     }
   });
 

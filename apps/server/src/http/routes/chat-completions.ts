@@ -11,6 +11,7 @@ import { roomAfter } from '../../generation/context-room.js';
 import type { ChoiceRequest } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
 import type { ChoiceSteps } from '../../generation/step-stream.js';
+import { stopShapeOf } from '../../generation/stop-shape.js';
 import {
   chatGrammarOf,
   compileGrammar,
@@ -130,7 +131,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
     head: headOf(context, `chatcmpl-${ticket.id}`),
     shape: {
       wantsLogprobs: request.logprobs ?? false,
-      hasMatchedStop: context.settings.sglangCompat,
+      stops: stopShapeOf(request, context.defaults, context.settings),
       reasoningFields: (request.include_reasoning ?? true) ? context.settings.reasoningFields : [],
       tokens: {
         bytesOf: (token) => context.tokenizer.bytes.bytesOf(token),

@@ -4,6 +4,7 @@ import { roomAfter, type TokenRoom } from '../../generation/context-room.js';
 import type { ChoiceRequest } from '../../generation/generate.js';
 import { samplingParameters, stopStrings } from '../../generation/sampling.js';
 import type { ChoiceSteps } from '../../generation/step-stream.js';
+import { stopShapeOf } from '../../generation/stop-shape.js';
 import { compileGrammar } from '../../grammar/answer-grammar.js';
 import { grammarOf } from '../../grammar/grammar-fields.js';
 import type { ResponseHead } from '../../openai/chat-response.js';
@@ -81,7 +82,7 @@ async function start(
     logprobs: request.logprobs ?? undefined,
     echo: request.echo ?? false,
     showsGenerated: request.max_tokens !== 0,
-    hasMatchedStop: context.settings.sglangCompat,
+    stops: stopShapeOf(request, context.defaults, context.settings),
     tokens: {
       bytesOf: (token) => context.tokenizer.bytes.bytesOf(token),
       asTokenIds: request.return_tokens_as_token_ids ?? false,
