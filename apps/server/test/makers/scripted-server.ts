@@ -213,8 +213,8 @@ export class DirectText implements TextLink {
   delayMs = 0;
   failure: Error | undefined;
   jobs = 0;
-  /** Who wanted each job. */
-  readonly clients: TextClient[] = [];
+  /** Whose turn each job took. */
+  readonly tenants: string[] = [];
   #template = new ChatTemplate(defaultChatTemplate, tokenizer.addedTexts);
 
   /** Renders with another template from here on. */
@@ -222,9 +222,9 @@ export class DirectText implements TextLink {
     this.#template = new ChatTemplate(template, tokenizer.addedTexts);
   }
 
-  async run(job: TextJob, client: TextClient): Promise<TextResult> {
+  async run(job: TextJob, { tenant }: TextClient): Promise<TextResult> {
     this.jobs += 1;
-    this.clients.push(client);
+    this.tenants.push(tenant);
     await new Promise((resolve) => setTimeout(resolve, this.delayMs));
     if (this.failure) throw this.failure;
     if (job.kind === 'text') return { ids: tokenizer.encode(job.text), text: job.text };

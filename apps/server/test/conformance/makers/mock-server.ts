@@ -29,14 +29,17 @@ export async function startMock(mock: object, ...flags: readonly string[]): Prom
   const serving = await startServing(...settings, ...flags);
   return {
     ...serving,
-    metric: async (start) => {
-      const text = await (await fetch(`${serving.url}/metrics`)).text();
-      const line = text.split('\n').find((one) => one.startsWith(start));
-      return Number(line?.split(' ').at(-1) ?? 0);
-    },
+    metric: (start) => metricOf(serving.url, start),
     dispose: () => {
       serving.child.kill('SIGKILL');
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The value of a server's metric whose line begins so; 0 if there is none yet. */
+export async function metricOf(url: string, start: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split('\n').find((one) => one.startsWith(start));
+  return Number(line?.split(' ').at(-1) ?? 0);
 }
