@@ -1,36 +1,139 @@
-import { expect, it } from 'vitest';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { addClientFlags } from '../cli/client-flags.js';
+import { readEnvironment } from '../config/environment.js';
+import { addServeFlags } from '../config/serve-flags.js';
+import { harmlessVariables } from './harmless-variables.js';
 import { shownVariables } from './shown-variables.js';
+
+const hidden = 'set, not shown';
+/** Variables that are read, and never shown: keys, paths of keys, words of an operator. */
+const secrets = [
+  ...['ALTSTREAM_ADMIN_API_KEY', 'ALTSTREAM_API_KEY', 'ALTSTREAM_API_KEY_FILE'],
+  ...['ALTSTREAM_DEFAULT_CHAT_TEMPLATE_KWARGS', 'ALTSTREAM_MOCK_ENGINE', 'ALTSTREAM_SSL_KEYFILE'],
+];
 
 it('variables that tell something are shown, in order, and nothing secret with them', () => {
   const canary = 'c4n4ry';
-  const secrets = [
-    ...['ALTSTREAM_API_KEY', 'ALTSTREAM_ADMIN_API_KEY', 'ALTSTREAM_API_KEY_FILE', 'HF_TOKEN'],
-    ...['OTEL_EXPORTER_OTLP_HEADERS', 'ALTSTREAM_DEFAULT_CHAT_TEMPLATE_KWARGS'],
-    ...['ALTSTREAM_MOCK_ENGINE', 'ALTSTREAM_SSL_PASSWORD', 'CUDA_AUTH', 'HF_SECRET'],
+  const unknown = [
+    ...[...secrets, 'HF_TOKEN', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_RESOURCE_ATTRIBUTES'],
+    ...['ALTSTREAM_SSL_PASSWORD', 'ALTSTREAM_NEW', 'CUDA_AUTH', 'HF_SECRET', 'NVIDIA_API'],
+    ...['OTEL_EXPORTER_OTLP_CLIENT_KEY', 'ALTSTREAM_SERVICE_HOST', 'MOE_KERNELS_NEW'],
   ];
   const others = ['PATH', 'USER', 'AWS_SECRET_ACCESS_KEY', 'MY_ALTSTREAM_PORT', 'HOSTNAME'];
-  const hidden = [...secrets, ...others].map((name) => [name, canary] as const);
   const shown = shownVariables(
     {
-      ...Object.fromEntries(hidden),
+      ...Object.fromEntries([...unknown, ...others].map((name) => [name, canary])),
       NODE_OPTIONS: '--max-old-space-size=4096',
       ALTSTREAM_TOKENIZER: '/home/ann/m3',
       ALTSTREAM_MODEL: '/home/anna/m3:/home/ann',
+      ALTSTREAM_MAX_NUM_BATCHED_TOKENS: '4096',
       CUDA_VISIBLE_DEVICES: '1',
       NCCL_DEBUG: undefined,
-      HF_ENDPOINT: `https://ann:${canary}@hub.example/x`,
     },
     '/home/ann',
   );
   expect(JSON.stringify(shown)).not.toContain(canary);
-  for (const name of secrets) expect([name, shown[name]]).toEqual([name, 'set, not shown']);
+  for (const name of unknown) expect([name, shown[name]]).toEqual([name, hidden]);
   for (const name of [...others, 'NCCL_DEBUG']) expect(shown).not.toHaveProperty(name);
   expect(shown).toMatchObject({
     NODE_OPTIONS: '--max-old-space-size=4096',
     ALTSTREAM_TOKENIZER: '~/m3',
     ALTSTREAM_MODEL: '/home/anna/m3:~',
+    ALTSTREAM_MAX_NUM_BATCHED_TOKENS: '4096',
     CUDA_VISIBLE_DEVICES: '1',
-    HF_ENDPOINT: 'https://…@hub.example/x',
   });
   expect(Object.keys(shown)).toEqual(Object.keys(shown).sort());
 });
+
+describe('URLs are shown without what may be secret in them', () => {
+  it.each([
+    ['http://127.0.0.1:4318', 'http://127.0.0.1:4318'],
+    ['https://c.example/v1/traces?api-key=SECRET', 'https://c.example/v1/traces'],
+    ['https://c.example/v1/traces#SECRET', 'https://c.example/v1/traces'],
+    ['https://ann:SECRET@c.example/x', 'https://c.example/x'],
+    ['https://SECRET@c.example:8443', 'https://c.example:8443'],
+    ['https://u:p@SECRET@c.example', 'https://c.example'],
+    ['HTTPS://u:SECRET@c.example', 'https://c.example'],
+    ['https://a.example https://u:SECRET@b.example/', 'https://a.example https://b.example'],
+    ['--import=file:///opt/hook.mjs?key=SECRET', '--import=file:///opt/hook.mjs'],
+    ['-r @scope/hook --title=1', '-r @scope/hook --title=1'],
+    // Where the host ends is not sure.
+    ['https://u:p/SECRET@c.example', hidden],
+    ['https://u:1/SECRET@c.example', hidden],
+    ['https://u:p#SECRET@c.example', hidden],
+    ['https://u:p?SECRET@c.example', hidden],
+    ['https://u:p SECRET@c.example', hidden],
+    ['https://u:1 SECRET@c.example', hidden],
+    ['https://a.example,https://u:SECRET@b.example', hidden],
+    ['https://u:1/://SECRET@c.example', hidden],
+    ['://u:SECRET@c.example', hidden],
+    ['https:/u:SECRET@c.example', hidden],
+    ['u:SECRET@c.example', hidden],
+    ['c.example/?api-key=SECRET', hidden],
+  ])('%s', (value, expected) => {
+    const name = value.startsWith('-') ? 'NODE_OPTIONS' : 'ALTSTREAM_OTLP_TRACES_ENDPOINT';
+    expect(shownVariables({ [name]: value }, '/home/ann')).toEqual({ [name]: expected });
+  });
+});
+
+describe('every variable that is read is known to be harmless, or to be hidden', () => {
+  it('those of flags', () => {
+    const commands = [addServeFlags, addClientFlags].map((add) => add(new Command('any')));
+    const names = commands.flatMap(({ options }) =>
+      options.flatMap(({ envVar }) => (envVar === undefined ? [] : [envVar])),
+    );
+    expect(names.length).toBeGreaterThan(80);
+    expect(names.filter((name) => !harmlessVariables.has(name)).sort()).toEqual(
+      // The key of a command that asks a server is that of the server.
+      ['ALTSTREAM_API_KEY', ...secrets].sort(),
+    );
+    const flags = [...harmlessVariables].filter((name) => name.startsWith('ALTSTREAM_'));
+    expect(flags.filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  it('those of other tools', () => {
+    const read: string[] = [];
+    const variables = new Proxy<Record<string, string>>(
+      {},
+      {
+        get: (_, name) => {
+          read.push(String(name));
+          return undefined;
+        },
+      },
+    );
+    readEnvironment(variables);
+    expect(read.sort()).toEqual(['HF_HOME', 'HF_HUB_CACHE', 'OTEL_SERVICE_NAME', 'XDG_CACHE_HOME']);
+    expect(read.filter((name) => !harmlessVariables.has(name))).toEqual([]);
+  });
+
+  it('those of the packages below', () => {
+    const root = fileURLToPath(new URL('../../../../packages/', import.meta.url));
+    const folders = readdirSync(root)
+      .flatMap((name) => [join(root, name, 'src'), join(root, name, 'native')])
+      .filter((folder) => existsSync(folder));
+    const names = folders
+      .flatMap((folder) =>
+        readdirSync(folder, { recursive: true, encoding: 'utf8' })
+          .filter((file) => /(?<!\.test)\.(ts|cpp)$/.test(file))
+          .flatMap((file) => [...readFileSync(join(folder, file), 'utf8').matchAll(reading)]),
+      )
+      .map(([, ...found]) => String(found.find((name) => name !== undefined)));
+    expect(names).toEqual(
+      expect.arrayContaining(['CRT_WARN_LEAKS', 'CUDA_RUNTIME_BINARY', 'MOE_KERNELS_DISABLE_PDL']),
+    );
+    const known = [...harmlessVariables];
+    // A name that ends with an underscore is the beginning of several.
+    const isKnown = (name: string) =>
+      known.some((one) => one === name || (name.endsWith('_') && one.startsWith(name)));
+    expect(names.filter((name) => !isKnown(name))).toEqual([]);
+  });
+});
+
+/** How sources get at a variable. */
+const reading =
+  /(?:env|environment)(?:\[|, )['`]([A-Z][A-Z\d_]+)|\benv\.([A-Z][A-Z\d_]+)|getenv\("([A-Z\d_]+)/g;

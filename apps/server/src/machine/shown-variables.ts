@@ -1,30 +1,50 @@
 import { homedir } from 'node:os';
+import { harmlessVariables } from './harmless-variables.js';
 
-/** Variables that change what this software does. */
+/** Beginnings of the names of those that may change what this software does. */
 const telling =
-  /^(ALTSTREAM_|CUDA_|NVIDIA_|NCCL_|LD_LIBRARY_PATH$|NODE_OPTIONS$|NODE_ENV$|NODE_EXTRA_CA_CERTS$|UV_THREADPOOL_SIZE$|HF_|OTEL_|MOE_KERNELS_|DENSE_KERNELS_|ATTENTION_KERNELS_|KUBERNETES_SERVICE_HOST$)/;
-/** What must not be seen, and what may hold an operator's words. */
-const secret =
-  /KEY|TOKEN(?!IZER)|SECRET|PASSW|CREDENTIAL|AUTH|HEADERS|COOKIE|CERT_DATA|TEMPLATE_KWARGS|MOCK_ENGINE/;
+  /^(ALTSTREAM|CUDA|NVIDIA|NCCL|HF|OTEL|CRT|MOE_KERNELS|DENSE_KERNELS|ATTENTION_KERNELS)_/;
+/** Those that hold one URL. */
+const addressed = /_(ENDPOINT|URL)$/;
+const hidden = 'set, not shown';
 
 /**
- * The variables of an environment that tell something, in the order of their names. Of keys, tokens
- * and templates' arguments only that they are set; the home folder is `~`.
+ * The variables of an environment that tell something, in the order of their names. Of those that
+ * are not known to be harmless only that they are set. A URL has no user, query or fragment in it,
+ * and the home folder is `~`.
  */
 export function shownVariables(
   environment: Readonly<Record<string, string | undefined>>,
   home = homedir(),
 ): Record<string, string> {
   const shown = Object.entries(environment).flatMap(([name, value]) => {
-    if (value === undefined || !telling.test(name)) return [];
-    return [[name, secret.test(name) ? 'set, not shown' : plain(value, home)] as const];
+    const isHarmless = harmlessVariables.has(name);
+    if (value === undefined || !(isHarmless || telling.test(name))) return [];
+    const isNoUrl = addressed.test(name) && value !== '' && !value.includes('://');
+    return [[name, isHarmless && !isNoUrl ? plain(value, home) : hidden] as const];
   });
   return Object.fromEntries(shown.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** A value without credentials of a URL in it, and without the name of a person's folder. */
+/** Without what URLs may carry, and without the name of a person's folder. */
 function plain(value: string, home: string): string {
-  const text = value.replaceAll(/(\w:\/\/)[^/@\s]*@/g, '$1…@');
+  const text = value.includes('://') ? withPlainUrls(value) : value;
   const escaped = home.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return home.length > 1 ? text.replaceAll(new RegExp(`${escaped}(?=[/:]|$)`, 'g'), '~') : text;
+}
+
+/**
+ * The value with each URL cut down to scheme, host and path. A password may hold signs that end a
+ * host, or a space: where that could be so, nothing is shown.
+ */
+function withPlainUrls(value: string): string {
+  const words = value.split(/(\s+)/).map((word) => {
+    const [, before = '', address = ''] = /^(.*?)([a-z][a-z\d+.-]*:\/\/.*)?$/is.exec(word) ?? [];
+    if (address === '') return before;
+    if (before.includes('://') || !URL.canParse(address)) return undefined;
+    const { protocol, host, pathname } = new URL(address);
+    return `${before}${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+  });
+  const isSure = words.every((word) => word !== undefined && !/@|:\/\/.*:\/\//s.test(word));
+  return isSure ? words.join('') : hidden;
 }
