@@ -3,7 +3,7 @@ import { ApiError, clientClosedRequest } from '../errors/index.js';
 import { type ChoiceRequest, generate } from '../generation/generate.js';
 import type { RequestLook, Stoppable } from '../generation/live-requests.js';
 import type { ChoiceSteps } from '../generation/step-stream.js';
-import { ContentRecorder, type RequestContent } from '../log/request-content.js';
+import { ContentRecorder } from '../log/request-content.js';
 import type { RequestSummary, RequestWatch } from '../metrics/request-metrics.js';
 import type { SamplingFields } from '../openai/sampling-fields.js';
 import { timingFields } from '../openai/timings.js';
@@ -36,7 +36,7 @@ export class Ticket implements Stoppable {
   #isOver = false;
   readonly #stopped = new AbortController();
   #answer: ApiError | undefined;
-  /** Only with `--log-content`. */
+  /** Only with `--log-content` or `--otel-capture-content`. */
   #content: ContentRecorder | undefined;
   readonly #startedMs = performance.now();
   /** Told with the request's end. */
@@ -102,9 +102,8 @@ export class Ticket implements Stoppable {
       const summary = this.#watch.end();
       budget.charge(this.#tenant, summary.promptTokens + summary.generatedTokens);
       if (settings.logRequests) logger.info({ request: this.id, ...summary }, 'request');
-      const content = this.#content?.content((ids) => this.context.tokenizer.decode(ids));
-      if (settings.logContent) logger.info({ request: this.id, ...content }, 'content');
-      this.#trace(summary, content);
+      if (settings.logContent && logger.isLevelEnabled('info')) this.#logContent();
+      this.#trace(summary);
     }
   }
 
@@ -136,7 +135,8 @@ export class Ticket implements Stoppable {
     });
     const { settings, traces } = this.context;
     const isKept = settings.logContent || traces?.withContent;
-    const content = isKept ? new ContentRecorder(choices.map(({ prompt }) => prompt)) : undefined;
+    const prompts = choices.map(({ prompt }) => prompt);
+    const content = isKept ? new ContentRecorder(prompts, this.context.tokenizer) : undefined;
     this.#content = content;
     const steps = await generate(choices, this.context, {
       signal: this.signal,
@@ -151,9 +151,14 @@ export class Ticket implements Stoppable {
     };
   }
 
-  #trace(summary: RequestSummary, content: RequestContent | undefined): void {
+  #logContent(): void {
+    this.context.logger.info({ request: this.id, ...this.#content?.content() }, 'content');
+  }
+
+  #trace(summary: RequestSummary): void {
     const { traces, settings } = this.context;
     if (!traces) return;
+    const recorder = traces.withContent ? this.#content : undefined;
     const { traceparent, tracestate } = this.#headers;
     traces.add({
       id: this.id,
@@ -162,7 +167,7 @@ export class Ticket implements Stoppable {
       preparedMs: this.#preparedMs,
       timing: this.#watch.timing(),
       pieces: this.#watch.pieces(),
-      content: traces.withContent ? content : undefined,
+      content: recorder && (() => recorder.content()),
       summary,
       asked: this.#asked,
       traceparent: typeof traceparent === 'string' ? traceparent : undefined,

@@ -1,11 +1,12 @@
 import type { Attributes } from '@opentelemetry/api';
+import type { RequestContent } from '../log/request-content.js';
 import type { RequestFacts } from './request-facts.js';
 
 /**
  * vLLM's names, with those of the semantic conventions beside them; what is not known is left out.
  */
 export function attributesOf(facts: RequestFacts): Attributes {
-  const { id, model, asked, summary, timing, content } = facts;
+  const { id, model, asked, summary, timing } = facts;
   const { promptTokens, generatedTokens, outcome, code } = summary;
   const { queueMs, ttftMs, prefillMs, decodeMs, totalMs } = timing;
   return {
@@ -28,10 +29,15 @@ export function attributesOf(facts: RequestFacts): Attributes {
     ...seconds('gen_ai.latency.time_in_model_prefill', prefillMs),
     ...seconds('gen_ai.latency.time_in_model_decode', decodeMs),
     ...seconds('gen_ai.latency.e2e', totalMs),
-    ...(content && {
-      'gen_ai.prompt': [...content.prompts],
-      'gen_ai.completion': content.answers.map((answer) => JSON.stringify(answer)),
-    }),
+  };
+}
+
+/** Texts, and whether some found no room. */
+export function contentAttributes({ prompts, answers, isCut }: RequestContent): Attributes {
+  return {
+    'gen_ai.prompt': [...prompts],
+    'gen_ai.completion': answers.map((answer) => JSON.stringify(answer)),
+    'altstream.content.is_cut': isCut,
   };
 }
 

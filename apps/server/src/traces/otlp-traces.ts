@@ -8,13 +8,18 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import type { Logger } from 'pino';
 import { serverVersion } from '../version.js';
-import { attributesOf } from './attributes.js';
+import { attributesOf, contentAttributes } from './attributes.js';
 import { parentOf } from './parent.js';
 import type { RequestFacts, RequestTraces } from './request-facts.js';
 import { partsOf } from './span-times.js';
 
 /** A collector that is away is no news every five seconds. */
 const warnEveryMs = 60_000;
+/**
+ * For spans of up to 262,144 characters: so few make no body that is too long for a collector, and
+ * at the end the whole queue is sent by fewer exports than the exporter runs at once.
+ */
+const queueWithContent = { maxExportBatchSize: 16, maxQueueSize: 256 };
 
 /**
  * Sends a span `llm_request` with its parts for each request, as OTLP over HTTP. Spans are made
@@ -40,7 +45,9 @@ export function otlpTraces(
       'service.name': serviceName,
       'service.version': serverVersion,
     }),
-    spanProcessors: [new BatchSpanProcessor(telling(exporter, logger))],
+    spanProcessors: [
+      new BatchSpanProcessor(telling(exporter, logger), withContent ? queueWithContent : {}),
+    ],
   });
   // Not registered: whoever embeds the server has a provider of his own, or wants none.
   const tracer = provider.getTracer('altstream', serverVersion);
@@ -62,6 +69,8 @@ function addSpans(tracer: ReturnType<NodeTracerProvider['getTracer']>, facts: Re
   const attributes = attributesOf(facts);
   const options = { kind: SpanKind.SERVER, startTime: startedMs, attributes };
   const span = tracer.startSpan('llm_request', options, parent);
+  if (!span.isRecording()) return;
+  if (facts.content) span.setAttributes(contentAttributes(facts.content()));
   if (summary.code !== undefined) span.setStatus({ code: SpanStatusCode.ERROR });
   const inside = trace.setSpan(parent, span);
   for (const { name, start, end, pieces } of partsOf(facts)) {

@@ -25,9 +25,9 @@ export interface RequestFacts {
   };
   /**
    * Undefined unless texts are to be told: what it asked, with special tokens as their text, and
-   * got.
+   * got. Making text of tokens takes time, so it is asked for only where it is sent.
    */
-  readonly content: RequestContent | undefined;
+  readonly content: (() => RequestContent) | undefined;
   /** Headers of W3C, as the client sent them. */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;

@@ -174,6 +174,7 @@ describe('what the operator settles of answers', () => {
         request: expect.any(String),
         prompts: [expect.stringMatching(/secret prompt[\s\S]*<mm:think>/)],
         answers: [answer, answer],
+        isCut: false,
       },
     ]);
     server.engine.scripts = [{ text: 'a'.repeat(70_000) }];

@@ -1,21 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ContentRecorder } from '../../src/log/request-content.js';
 import { otlpTraces } from '../../src/traces/otlp-traces.js';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
-
-interface WireSpan {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly startTimeUnixNano: string;
-  readonly endTimeUnixNano: string;
-  readonly status: { readonly code?: number };
-  readonly attributes: readonly { key: string; value: Record<string, unknown> }[];
-}
+import { type Collector, fieldsOf, spansIn, startCollector, type WireSpan } from './collector.js';
 
 const trace = '0af7651916cd43dd8448eb211c80319c';
 const parent = `00-${trace}-b7ad6b7169203331-01`;
@@ -24,24 +11,14 @@ const named = { serviceName: 'altstream' };
 
 describe('--otlp-traces-endpoint', () => {
   let server: ScriptedServer;
-  let collector: Server;
-  const bodies: { path: string; body: string }[] = [];
-  const endpoint = (): string => `http://127.0.0.1:${(collector.address() as AddressInfo).port}`;
+  let collector: Collector;
 
   beforeEach(async () => {
-    bodies.length = 0;
-    collector = createServer(async (request, response) => {
-      let body = '';
-      for await (const chunk of request) body += String(chunk);
-      bodies.push({ path: request.url ?? '', body });
-      response.setHeader('content-type', 'application/json').end('{}');
-    }).listen(0, '127.0.0.1');
-    await once(collector, 'listening');
+    collector = await startCollector();
     server = await startScripted();
   });
   afterEach(async () => {
     await server.close();
-    collector.closeAllConnections();
     collector.close();
   });
 
@@ -62,25 +39,25 @@ describe('--otlp-traces-endpoint', () => {
     send: () => Promise<unknown>,
     withContent = false,
   ): Promise<readonly WireSpan[]> {
-    const traces = otlpTraces(endpoint(), { logger: server.context.logger, ...named, withContent });
+    const traces = otlpTraces(collector.url, {
+      logger: server.context.logger,
+      ...named,
+      withContent,
+    });
     Object.assign(server.context, { traces });
     await send();
     await traces.close(10_000);
-    return bodies.flatMap(({ body }) =>
-      JSON.parse(body).resourceSpans.flatMap(
-        ({ scopeSpans }: { scopeSpans: { spans: WireSpan[] }[] }) =>
-          scopeSpans.flatMap(({ spans }) => spans),
-      ),
-    );
+    return collector.bodies.flatMap(({ body }) => spansIn(body));
   }
-  const fields = ({ attributes }: WireSpan): Record<string, unknown> =>
-    Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+  const fields = ({ attributes }: WireSpan): Record<string, unknown> => fieldsOf(attributes);
 
   it('sends a span of each request with its parts, below the client’s', async () => {
     const spans = await spansOf(() => ask({ traceparent: parent, 'x-request-id': 'one' }));
-    expect(bodies.map(({ path }) => path)).toEqual(['/v1/traces']);
-    expect(bodies[0]?.body).toContain('"service.name","value":{"stringValue":"altstream"}');
-    expect(bodies[0]?.body).not.toContain('canary');
+    expect(collector.bodies.map(({ path }) => path)).toEqual(['/v1/traces']);
+    expect(collector.bodies[0]?.body).toContain(
+      '"service.name","value":{"stringValue":"altstream"}',
+    );
+    expect(collector.bodies[0]?.body).not.toContain('canary');
     const root = spans.find(({ name }) => name === 'llm_request');
     expect(root).toMatchObject({ traceId: trace, parentSpanId: 'b7ad6b7169203331', kind: 2 });
     if (!root) return;
@@ -123,6 +100,23 @@ describe('--otlp-traces-endpoint', () => {
     expect(sent).toContain('gen_ai.prompt');
     expect(sent).toContain('canary');
     expect(sent).toContain('gen_ai.completion');
+  });
+
+  it('asks for texts when the request is over, and then only if they are sent', async () => {
+    const content = vi.spyOn(ContentRecorder.prototype, 'content');
+    try {
+      const headers = { traceparent: parent.replace(/01$/, '00') };
+      expect(await spansOf(() => ask(headers), true)).toEqual([]);
+      Object.assign(server.context.settings, { logContent: true });
+      server.context.logger.level = 'warn';
+      expect(await ask(headers)).toBe(200);
+      expect(content).not.toHaveBeenCalled();
+      server.context.logger.level = 'info';
+      expect(await ask(headers)).toBe(200);
+      expect(content).toHaveBeenCalledTimes(1);
+    } finally {
+      content.mockRestore();
+    }
   });
 
   it('says what went wrong', async () => {
