@@ -15,6 +15,8 @@ import { partsOf } from './span-times.js';
 
 /** A collector that is away is no news every five seconds. */
 const warnEveryMs = 60_000;
+/** As many as a request may have pieces. Of too many the SDK drops the oldest. */
+const eventCountLimit = 1024;
 /**
  * For spans of up to 262,144 characters: so few make no body that is too long for a collector, and
  * at the end the whole queue is sent by fewer exports than the exporter runs at once.
@@ -45,6 +47,7 @@ export function otlpTraces(
       'service.name': serviceName,
       'service.version': serverVersion,
     }),
+    spanLimits: { eventCountLimit },
     spanProcessors: [
       new BatchSpanProcessor(telling(exporter, logger), withContent ? queueWithContent : {}),
     ],

@@ -35,6 +35,18 @@ describe('traces of requests', () => {
       ...{ logger: pino({ level: 'silent' }), serviceName: 'altstream', withContent },
     });
 
+  it('have all of 1024 pieces of a prompt, in their order', async () => {
+    const traces = tracesWith(false);
+    const pieces = Array.from({ length: 1024 }, (_, at) => ({ ms: 20 + at, tokens: at + 1 }));
+    traces.add({ ...facts, pieces });
+    await traces.close(60_000);
+    const spans = collector.bodies.flatMap(({ body }) => spansIn(body));
+    const events = spans.find(({ name }) => name === 'prefill')?.events ?? [];
+    expect(events.map(({ attributes }) => fieldsOf(attributes)['tokens'])).toEqual(
+      pieces.map(({ tokens }) => tokens),
+    );
+  });
+
   it('are sent in small parts if they have texts, and none is lost', async () => {
     const traces = tracesWith(true);
     const answer = { reasoning: '', content: 'y'.repeat(65_536), calls: [] };
