@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScripted } from './makers/scripted-server.js';
+import { makeGate, type ScriptedServer, startScripted } from './makers/scripted-server.js';
 import { waitFor } from './makers/wait-for.js';
 
 const chat = '/v1/chat/completions';
@@ -118,28 +118,33 @@ describe('requests that cannot be served', () => {
     expect([status, headers.get('allow')]).toEqual([405, 'GET']);
   });
 
-  it.each([0, 400])('a request behind one that ends the connection (%i ms)', async (delayMs) => {
-    server.engine.scripts = [{ text: 'on and on ', reason: 'never' }];
-    server.text.delayMs = delayMs;
-    const { hostname, port } = new URL(server.url);
-    const socket = connect(Number(port), hostname).on('error', () => undefined);
-    const head = `POST ${chat} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: `;
-    const body = JSON.stringify({ model: 'm3', messages });
-    let received = '';
-    socket.on('data', (chunk) => {
-      received += String(chunk);
-    });
-    socket.write(`${head}1\r\n\r\n{${head}${body.length}\r\n\r\n${body}`);
-    await waitFor(() => socket.destroyed);
-    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
-    await waitFor(() => server.context.active.size === 0);
-    await waitFor(() => server.engine.received.every(({ isAborted }) => isAborted));
-    const outcomes = () =>
-      server.log.filter(({ msg }) => msg === 'request').map((line) => line['outcome']);
-    await waitFor(() => outcomes().includes('abort'));
-    // The one before it, of which the body is no JSON.
-    expect(outcomes().filter((outcome) => outcome !== 'abort')).toEqual(['refused']);
-  });
+  it.each([false, true])(
+    'a request behind one that ends the connection (late: %s)',
+    async (isLate) => {
+      server.engine.scripts = [{ text: 'on and on ', reason: 'never' }];
+      const gate = makeGate();
+      if (isLate) server.text.until = gate.opened;
+      const { hostname, port } = new URL(server.url);
+      const socket = connect(Number(port), hostname).on('error', () => undefined);
+      const head = `POST ${chat} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: `;
+      const body = JSON.stringify({ model: 'm3', messages });
+      let received = '';
+      socket.on('data', (chunk) => {
+        received += String(chunk);
+      });
+      socket.write(`${head}1\r\n\r\n{${head}${body.length}\r\n\r\n${body}`);
+      await waitFor(() => socket.destroyed);
+      expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 400']);
+      await waitFor(() => server.context.active.size === 0);
+      gate.open();
+      await waitFor(() => server.engine.received.every(({ isAborted }) => isAborted));
+      const outcomes = () =>
+        server.log.filter(({ msg }) => msg === 'request').map((line) => line['outcome']);
+      await waitFor(() => outcomes().includes('abort'));
+      // The one before it, of which the body is no JSON.
+      expect(outcomes().filter((outcome) => outcome !== 'abort')).toEqual(['refused']);
+    },
+  );
 
   it('requests behind an answer that is under way end with their socket', async () => {
     server.engine.scripts = [{ text: 'on and on ', reason: 'never' }];

@@ -2,6 +2,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { TokenBudget } from '../../src/http/access/token-budget.js';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { waitFor } from '../makers/wait-for.js';
 
 describe('limits', () => {
   let server: ScriptedServer;
@@ -64,14 +65,20 @@ describe('limits', () => {
 
   it('of connections close what comes above them (S18)', async () => {
     server = await startScripted({ maxConnections: 2 });
+    const connections = () =>
+      new Promise<number>((resolve, reject) => {
+        server.app.server.getConnections((error, count) =>
+          error ? reject(error) : resolve(count),
+        );
+      });
     const { hostname, port } = new URL(server.url);
     const open = [1, 2].map(() => connect(Number(port), hostname));
     for (const socket of open) await new Promise((resolve) => socket.once('connect', resolve));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitFor(async () => (await connections()) === 2);
     const third = connect(Number(port), hostname).on('error', () => undefined);
     await new Promise((resolve) => third.once('close', resolve));
     for (const socket of open) socket.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await waitFor(async () => (await connections()) === 0);
     const text = await (await fetch(`${server.url}/metrics`)).text();
     expect(text).toMatch(/altstream_connections_refused_total 1\n/);
   });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { demoIsLeftOut, leftOutBecause } from '../makers/demo-model.js';
 import { type Serving, startServing } from '../makers/serving.js';
+import { waitFor } from '../makers/wait-for.js';
 
 describe.skipIf(demoIsLeftOut)(`S25: a tenant’s share of the cache${leftOutBecause}`, () => {
   let server: Serving;
@@ -35,20 +36,13 @@ describe.skipIf(demoIsLeftOut)(`S25: a tenant’s share of the cache${leftOutBec
     const text = await (await fetch(`${server.url}/metrics`)).text();
     return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1] ?? Number.NaN);
   }
-  async function until(test: () => Promise<boolean>): Promise<void> {
-    const end = performance.now() + 30_000;
-    while (!(await test())) {
-      if (performance.now() > end) throw new Error('it never came');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-  }
 
   it('keeps its other requests waiting, and nobody else’s', async () => {
     const models = await (await fetch(`${server.url}/v1/models`)).json();
     // Twenty of forty pages: no request is longer than that.
     expect(models).toMatchObject({ data: [{ max_model_len: 320 }] });
     const greedy = [0, 1, 2].map((one) => ask('greedy', prompt(150, 7 * one), 160));
-    await until(async () => (await metric('altstream_tenants_at_kv_share')) === 1);
+    await waitFor(async () => (await metric('altstream_tenants_at_kv_share')) === 1);
     expect(await metric('altstream_tenant_kv_usage_max_perc')).toBeLessThanOrEqual(0.5);
     const other = await ask('other', prompt(150, 90), 3).answer;
     expect(other.status).toBe(200);
@@ -62,7 +56,7 @@ describe.skipIf(demoIsLeftOut)(`S25: a tenant’s share of the cache${leftOutBec
       leave();
       await answer.then((one) => one.text()).catch(() => undefined);
     }
-    await until(async () => (await metric('vllm:num_requests_running\\{.*\\}')) === 0);
+    await waitFor(async () => (await metric('vllm:num_requests_running\\{.*\\}')) === 0);
     expect(await metric('altstream_tenants_at_kv_share')).toBe(0);
   }, 120_000);
 

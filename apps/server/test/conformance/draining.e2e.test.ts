@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { makeGate, type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 import { waitFor } from '../makers/wait-for.js';
 import { type MockServer, startMock } from './makers/mock-server.js';
 import { postRaw } from './makers/raw-client.js';
@@ -65,7 +64,10 @@ describe('a server that ends', () => {
     const stream = await post(`${server.url}/v1/completions`, { ...body, max_tokens: 4000 });
     const cut = stream.text().catch(() => 'cut');
     server.child.kill('SIGTERM');
-    await sleep(50);
+    // Two signals that come together are one.
+    await waitFor(
+      async () => (await fetch(`${server.url}/health`).catch(() => undefined))?.status !== 200,
+    );
     server.child.kill('SIGTERM');
     await exited;
     expect(server.child.exitCode).toBe(1);
@@ -90,9 +92,18 @@ describe('a stream that is silent', () => {
 
   it('C28: has comments before the first token, which clients skip', async () => {
     server = await startScripted({ keepAliveMs: 20 });
-    server.engine.scripts = [{ text: 'late', waitMs: 150 }];
+    const gate = makeGate();
+    server.engine.scripts = [
+      { text: 'late', until: gate.opened },
+      { text: 'late', waitMs: 150 },
+    ];
     const chat = { model: 'm3', messages, stream: true } as const;
-    const raw = await (await post(`${server.url}/v1/chat/completions`, chat)).text();
+    const answer = await post(`${server.url}/v1/chat/completions`, chat);
+    let raw = '';
+    for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      raw += piece;
+      if (raw.split(': keep-alive').length > 2) gate.open();
+    }
     const [, opening = ''] = raw.split('data: ');
     expect(opening).toMatch(/^[^\n]*"role":"assistant"[^\n]*\n\n(: keep-alive\n\n){2,}$/);
     let text = '';

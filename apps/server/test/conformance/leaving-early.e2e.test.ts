@@ -1,6 +1,6 @@
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { makeGate, type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 import { waitFor } from '../makers/wait-for.js';
 import { postRaw } from './makers/raw-client.js';
 import { messages, post } from './makers/requests.js';
@@ -18,10 +18,13 @@ describe('how requests end', () => {
   const lines = () => server.log.filter(({ msg }) => msg === 'request');
 
   it('C2: a client that leaves while its prompt is tokenized never reaches the engine', async () => {
-    server.text.delayMs = 200;
+    const gate = makeGate();
+    server.text.until = gate.opened;
     const { socket } = postRaw(server.url, path, { model: 'm3', messages });
     await waitFor(() => server.text.jobs === 1);
     socket.destroy();
+    await waitFor(() => server.context.active.size === 0);
+    gate.open();
     await waitFor(() => lines().length === 1);
     expect(server.engine.received).toEqual([]);
     expect(server.context.active.size).toBe(0);

@@ -124,7 +124,7 @@ async function writeStream(response: ServerResponse, reply: StubReply): Promise<
     for (const text of whole) delta({ tool_calls: [{ index, function: { arguments: text } }] });
   });
   if (after === 'silence') return;
-  if (after === 'cut') return void setTimeout(() => response.destroy(), 30);
+  if (after === 'cut') return void response.write(': cut\n\n', () => response.destroy());
   if (after === 'error-frame') return void response.end(`data: {"error":{"message":"dead"}}\n\n`);
   frame({
     choices: [{ delta: {}, finish_reason: finish ?? (calls.length ? 'tool_calls' : 'stop') }],

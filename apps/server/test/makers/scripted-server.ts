@@ -41,10 +41,21 @@ export interface Script {
   readonly reason?: 'stop' | 'length' | 'never';
   /** Milliseconds before the first token. Default 0. */
   readonly waitMs?: number;
+  /** Comes before the first token. */
+  readonly until?: Promise<void>;
   /** Ends with this error after the text instead. */
   readonly error?: WireError;
   /** Refuses the request with this error. */
   readonly refusal?: WireError;
+}
+
+/** What others wait for until a test opens it. */
+export function makeGate(): { readonly opened: Promise<void>; open(): void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
 }
 
 /** One request as the engine got it. */
@@ -163,6 +174,7 @@ export class ScriptedEngine implements EngineLink {
     const facts = { promptTokens: request.prompt.length, cachedTokens: 0 };
     let generatedTokens = 0;
     if (script.waitMs) await new Promise((resolve) => setTimeout(resolve, script.waitMs));
+    await script.until;
     do {
       for (const id of ids) {
         if (generatedTokens === most) break;
@@ -208,9 +220,9 @@ export class ScriptedGrammars implements GrammarLink {
   async close(): Promise<void> {}
 }
 
-/** Renders at once, on this thread; a test may slow it down, or let it fail. */
+/** Renders at once, on this thread; a test may hold it up, or let it fail. */
 export class DirectText implements TextLink {
-  delayMs = 0;
+  until: Promise<void> | undefined;
   failure: Error | undefined;
   jobs = 0;
   /** Whose turn each job took. */
@@ -225,7 +237,8 @@ export class DirectText implements TextLink {
   async run(job: TextJob, { tenant }: TextClient): Promise<TextResult> {
     this.jobs += 1;
     this.tenants.push(tenant);
-    await new Promise((resolve) => setTimeout(resolve, this.delayMs));
+    await new Promise((resolve) => setImmediate(resolve));
+    await this.until;
     if (this.failure) throw this.failure;
     if (job.kind === 'text') return { ids: tokenizer.encode(job.text), text: job.text };
     const own = job.template && new ChatTemplate(job.template, tokenizer.addedTexts);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
 import { type Serving, startServing } from '../makers/serving.js';
+import { waitFor } from '../makers/wait-for.js';
 
 const preload = new URL('../makers/kill-engine-on-signal.mjs', import.meta.url).href;
 
@@ -76,7 +77,10 @@ describe('how a server ends', () => {
     const { server, answer } = await busyServer();
     const cut = answer.text().catch(() => 'cut');
     server.child.kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Two signals that come together are one.
+    await waitFor(
+      async () => (await fetch(`${server.url}/health`).catch(() => undefined))?.status !== 200,
+    );
     server.child.kill('SIGTERM');
     expect(await exitOf(server)).toBe(1);
     await cut;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import OpenAI from 'openai';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { makeGate, type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 import { waitFor } from '../makers/wait-for.js';
 
 const wireError = (code: string, facts: Record<string, unknown> = {}) => ({
@@ -41,11 +41,13 @@ describe('the life of a request', () => {
     server.log.filter(({ msg }) => msg === 'request').map(({ outcome, code }) => code ?? outcome);
 
   it('a client that leaves while its prompt is prepared never reaches the engine', async () => {
-    server.text.delayMs = 400;
+    const gate = makeGate();
+    server.text.until = gate.opened;
     const socket = send({});
     await waitFor(() => server.context.active.size === 1);
     socket.destroy();
     await waitFor(() => server.context.active.size === 0);
+    gate.open();
     await waitFor(() => outcomes().length === 1);
     expect(server.engine.received).toHaveLength(0);
     expect(outcomes()).toEqual(['abort']);
@@ -123,9 +125,18 @@ describe('the life of a request', () => {
   it('writes comments on a silent stream, which clients skip', async () => {
     await server.close();
     server = await startScripted({ keepAliveMs: 10 });
-    server.engine.scripts = [{ text: 'late', waitMs: 60 }];
+    const gate = makeGate();
+    server.engine.scripts = [
+      { text: 'late', until: gate.opened },
+      { text: 'late', waitMs: 60 },
+    ];
     const answer = await post('/v1/completions', { prompt: 'a', stream: true });
-    expect(await answer.text()).toMatch(/^: keep-alive\n\n[\s\S]*data: \[DONE\]\n\n$/);
+    let raw = '';
+    for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      raw += piece;
+      if (raw.includes(': keep-alive')) gate.open();
+    }
+    expect(raw).toMatch(/^: keep-alive\n\n[\s\S]*data: \[DONE\]\n\n$/);
     const stream = await server.client.completions.create({
       model: 'm3',
       prompt: 'a',

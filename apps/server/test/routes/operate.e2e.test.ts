@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { makeGate, type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 import { waitFor } from '../makers/wait-for.js';
 
 describe('routes of the operator', () => {
@@ -124,11 +124,13 @@ describe('routes of the operator', () => {
   });
 
   it('end all, also those whose prompt is not ready', async () => {
-    server.text.delayMs = 300;
+    const gate = makeGate();
+    server.text.until = gate.opened;
     const asked = [ask({}), ask({}, { 'x-request-id': 'second' })];
     await waitFor(() => server.context.active.size === 2);
     const { text } = await post('/abort_request', { abort_all: true });
     expect(JSON.parse(text).aborted).toContain('second');
+    gate.open();
     for (const one of asked) expect((await one).text).toContain('request_aborted');
     expect(server.engine.received.every(({ isAborted }) => isAborted)).toBe(true);
     expect((await post('/abort_request', {})).status).toBe(400);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
+import { makeGate, type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 import { waitFor } from '../makers/wait-for.js';
 
 describe('routes to watch a server', () => {
@@ -56,15 +56,17 @@ describe('routes to watch a server', () => {
       status: 200,
       body: { status: 'idle', running: 0, last_token_age_seconds: null, stall_threshold_seconds },
     });
-    server.engine.scripts = [{ text: 'Hello', waitMs: 1300 }];
+    const gate = makeGate();
+    server.engine.scripts = [{ text: 'Hello', until: gate.opened }];
     const answer = ask();
     await waitFor(() => server.engine.activity.open > 0);
     const busy = await get('/health/decode');
     expect(busy).toMatchObject({ status: 200, body: { status: 'ok', running: 1 } });
-    await new Promise((resolve) => setTimeout(resolve, 1050));
+    await waitFor(async () => (await get('/health/decode')).status !== 200);
     const stalled = await get('/health/decode');
     expect(stalled).toMatchObject({ status: 503, body: { status: 'stalled', running: 1 } });
     expect(stalled.body['last_token_age_seconds']).toBeGreaterThan(1);
+    gate.open();
     expect((await answer).status).toBe(200);
     expect((await get('/health/decode')).body['status']).toBe('idle');
   });

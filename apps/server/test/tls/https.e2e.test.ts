@@ -117,7 +117,8 @@ describe('HTTPS', () => {
     await once(greeted, 'secureConnect');
     const started = performance.now();
     await server.app.close();
-    expect(performance.now() - started).toBeLessThan(2000);
+    // Node by itself waits for a minute, or for two.
+    expect(performance.now() - started).toBeLessThan(20_000);
     silent.destroy();
     greeted.destroy();
   });
