@@ -11,6 +11,7 @@ export default defineProject({
     execArgv: ['--expose-gc'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     // Its tests wait for processes more than they compute: a file a core, when all others are done.
     maxWorkers: '100%',
     sequence: { groupOrder: 2 },

@@ -10,5 +10,6 @@ export default defineProject({
     execArgv: ['--expose-gc'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });

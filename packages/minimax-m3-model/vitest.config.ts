@@ -10,6 +10,7 @@ export default defineProject({
     execArgv: ['--expose-gc'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     // References in float64 take one core each, and nothing here is judged by time: a file a core,
     // when the packages that must run alone are done.
     maxWorkers: '100%',

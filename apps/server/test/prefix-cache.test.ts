@@ -2,7 +2,7 @@ import { open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend, seededRandom } from '@altstream/cuda-runtime/testing';
 import { Engine, type EngineOptions, type GenerationEvent } from '@altstream/engine';
 import { MiniMaxM3Model } from '@altstream/minimax-m3-model';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   demoFolder,
   demoIsLeftOut,
@@ -135,7 +135,7 @@ onEachBackend((backend) => {
         expect(answers?.map(({ events }) => events)).toEqual(expected?.map(({ events }) => events));
         expect(cached.stats().prefixCache.hits).toBeGreaterThan(0);
         // A step may still run for a request that is over.
-        await vi.waitFor(() => expect(cached.stats().pages.pinned).toBe(0));
+        await expect.poll(() => cached.stats().pages.pinned).toBe(0);
       },
     );
 

@@ -1,6 +1,6 @@
 import { DeviceLostError, open, type Runtime } from '@altstream/cuda-runtime';
 import { onEachBackend } from '@altstream/cuda-runtime/testing';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Engine, type EngineOptions } from '../src/index.js';
 import { collect, counted, countingModel, ids } from './makers/counting.js';
 import { PagedModel } from './makers/paged-model.js';
@@ -77,7 +77,7 @@ onEachBackend((backend) => {
       };
       const options = { model: watched, memoryFraction: 0.95, maxSequences: 4, graphSizes: [2, 4] };
       await expect(Engine.create(options)).rejects.toThrow('planted');
-      await vi.waitFor(() => expect(runtime.stats().bytesInUse).toBe(before));
+      await expect.poll(() => runtime.stats().bytesInUse).toBe(before);
     });
   });
 });
@@ -125,7 +125,7 @@ describe('a cache on a device of given size', () => {
     const failed = await start(model, { ...options, maxModelLength: 512 }).catch((e) => e);
     expect(failed).toMatchObject({ code: 'ENGINE_MEMORY' });
     expect(failed.message).toMatch(/`maxModelLength` up to \d+, or smaller steps/);
-    await vi.waitFor(() => expect(model.device.freeBytes).toBe(before));
+    await expect.poll(() => model.device.freeBytes).toBe(before);
     const engine = await start(model, { ...options, maxModelLength: failed.context });
     await engine.close();
   });

@@ -2,7 +2,7 @@ import { statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CpuOptions, open } from '@altstream/cuda-runtime';
 import { type BackendName, onEachBackend } from '@altstream/cuda-runtime/testing';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { readModelConfig } from '../src/config.js';
 import { Checkpoint } from '../src/loader/checkpoint.js';
 import { loadWeights } from '../src/loader/load-weights.js';
@@ -24,8 +24,7 @@ async function openOn(backend: BackendName, cpu?: CpuOptions) {
     return runtime.stats().bytesInUse;
   };
   // What a disposed stream held comes back a moment after the call.
-  const expectInUse = (bytes: number) =>
-    vi.waitFor(async () => expect(await bytesInUse()).toBe(bytes));
+  const expectInUse = (bytes: number) => expect.poll(bytesInUse).toBe(bytes);
   return { runtime, bytesInUse, expectInUse };
 }
 

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { askStreamed, askWhole } from '../../src/client/ask-chat.js';
 import type { AnswerDelta } from '../../src/client/chat-answer.js';
@@ -6,6 +7,7 @@ import { decodeSpeed } from '../../src/client/decode-speed.js';
 import { chooseModel } from '../../src/client/served-models.js';
 import { parseServerAddress } from '../../src/client/server-address.js';
 import { type OpenAiStub, type StubReply, startStub } from '../makers/openai-stub.js';
+import { waitFor } from '../makers/wait-for.js';
 
 describe('the client of chat and eval', () => {
   let stub: OpenAiStub | undefined;
@@ -45,9 +47,18 @@ describe('the client of chat and eval', () => {
   });
 
   it('measures the speed after the first token, and only where there is one', async () => {
-    const at = await serving({ content: 'abcde', tokens: 5, gapMs: 20 });
-    const speed = decodeSpeed(await askStreamed(at, {})) ?? Number.NaN;
-    expect(speed).toBeGreaterThan(5);
+    let seen = 0;
+    // Pieces that a busy client gets together would have no speed.
+    const before = async (piece: number): Promise<void> => {
+      await waitFor(() => seen === piece);
+      await sleep(20);
+    };
+    const at = await serving({ content: 'abcde', tokens: 5, before });
+    const onDelta = (): void => {
+      seen += 1;
+    };
+    const speed = decodeSpeed(await askStreamed(at, {}, { onDelta })) ?? Number.NaN;
+    expect(speed).toBeGreaterThan(0);
     expect(speed).toBeLessThan(60);
     expect(decodeSpeed(await askWhole(at, {}))).toBeUndefined();
   });

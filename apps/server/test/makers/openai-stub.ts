@@ -27,6 +27,8 @@ export interface StubReply {
   readonly raw?: string;
   /** Milliseconds between the pieces of a stream. */
   readonly gapMs?: number;
+  /** Comes before the content's piece of that number, from 0 on, of a stream. */
+  readonly before?: (piece: number) => Promise<void>;
   /** Where a stream breaks off: an error frame, no last frames, or silence for ever. */
   readonly after?: 'error-frame' | 'cut' | 'silence';
 }
@@ -108,14 +110,16 @@ function wholeOf({ content, reasoning, calls = [], finish, tokens = 7 }: StubRep
 
 /** A delta for every character, so that nothing depends on how an answer is cut. */
 async function writeStream(response: ServerResponse, reply: StubReply): Promise<void> {
-  const { content = '', reasoning = '', calls = [], finish, tokens = 7, gapMs, after } = reply;
+  const { content = '', reasoning = '', calls = [], finish, tokens = 7, after } = reply;
+  const { gapMs, before } = reply;
   const frame = (value: unknown): boolean => response.write(`data: ${JSON.stringify(value)}\n\n`);
   const delta = (value: object) => frame({ choices: [{ index: 0, delta: value }] });
   response.write(': a comment\n\n');
   delta({ role: 'assistant', content: '' });
   for (const text of reasoning) delta({ reasoning_content: text, reasoning: text });
-  for (const text of content) {
+  for (const [piece, text] of [...content].entries()) {
     if (gapMs !== undefined) await new Promise((resolve) => setTimeout(resolve, gapMs));
+    await before?.(piece);
     delta({ content: text });
   }
   calls.forEach(({ name, arguments: whole }, index) => {

@@ -172,7 +172,7 @@ test('a launch whose end cannot be awaited is one, and keeps what it uses', asyn
   // It goes with the next launch on the stream.
   start();
   expect(await scene.read(y)).toEqual([3]);
-  await vi.waitFor(async () => expect(await isThere(kept)).toBe(false), { timeout: 5000 });
+  await vi.waitFor(async () => expect(await isThere(kept)).toBe(false), { timeout: 20_000 });
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type DeviceBuffer,
   DisposedError,
@@ -56,7 +56,7 @@ onEachBackend((backend) => {
   // Work in flight keeps its memory, so that has to be over; nothing is collected here.
   async function settlesAt(count: number): Promise<void> {
     await s.synchronize();
-    await vi.waitFor(() => expect(buffers()).toBe(count));
+    await expect.poll(() => buffers()).toBe(count);
   }
 
   async function collectUntil(count: number): Promise<void> {

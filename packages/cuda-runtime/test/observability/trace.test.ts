@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { TraceData, TraceOptions } from '../../src/index.js';
 import { nvtx, withAlt } from '../../src/index.js';
 import { onEachBackend } from '../../src/testing/on-each-backend.js';
@@ -145,7 +145,7 @@ onEachBackend((backend) => {
     await main.synchronize();
     tensor.dispose();
     // The last operation lets go of it a moment after it is complete.
-    await vi.waitFor(() => expect(t.runtime.stats().bytesInUse).toBe(bytesInUse));
+    await expect.poll(() => t.runtime.stats().bytesInUse).toBe(bytesInUse);
     const device = trace.stop().memory.filter(({ place }) => place === 'device');
     const base = device[0]?.bytes ?? -1;
     expect(device.map(({ bytes }) => bytes - base)).toEqual([0, 4000, 0]);

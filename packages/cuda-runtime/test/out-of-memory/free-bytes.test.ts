@@ -1,5 +1,5 @@
 import { open } from '@altstream/cuda-runtime';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 
 it('device.freeBytes falls with an allocation and comes back, also from what the pool keeps', async () => {
   const limitBytes = 32 * 2 ** 20;
@@ -9,7 +9,7 @@ it('device.freeBytes falls with an allocation and comes back, also from what the
   const buffer = device.alloc(8 * 2 ** 20);
   expect(device.freeBytes).toBe(24 * 2 ** 20);
   buffer.dispose();
-  await vi.waitFor(() => expect(device.freeBytes).toBe(limitBytes));
+  await expect.poll(() => device.freeBytes).toBe(limitBytes);
   await runtime.dispose();
   expect(() => device.freeBytes).toThrow(/device\.freeBytes/);
 });

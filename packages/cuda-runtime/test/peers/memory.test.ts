@@ -71,7 +71,7 @@ onEachBackend((backend) => {
         expect(after.live['buffer'] ?? 0).toBe(before.live['buffer'] ?? 0);
         expect(after.bytesInUse).toBe(before.bytesInUse);
       },
-      { timeout: 5000 },
+      { timeout: 20_000 },
     );
     expect(t.runtime.stats().bytesPeak).toBeLessThan(before.bytesPeak + 200 * megabyte);
   });

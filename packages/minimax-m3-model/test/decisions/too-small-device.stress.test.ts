@@ -1,7 +1,7 @@
 // The whole release, 412 GiB, on one GPU: the load fails when the memory is full, so it is filled
 // first.
 import { open, probe } from '@altstream/cuda-runtime';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { builtInConfig } from '../../src/config/built-in-configs.js';
 import { parseModelConfig } from '../../src/config.js';
 import { weightBytes } from '../../src/loader/weight-memory.js';
@@ -38,7 +38,7 @@ describe('a GPU that the release does not fit on', () => {
         expect([fits(layersThatFit), fits(layersThatFit + 1)]).toEqual([true, false]);
         expect(ranksThatFit).toBe(Math.ceil(needed / freeBytes));
         expect(message).toContain(`one rank of ${ranksThatFit}`);
-        await vi.waitFor(() => expect(runtime.stats().bytesInUse).toBe(0));
+        await expect.poll(() => runtime.stats().bytesInUse).toBe(0);
       } finally {
         await runtime.dispose();
       }
