@@ -71,7 +71,7 @@ describe.skipIf(demoIsLeftOut)(`S25: a tenant’s share of the cache${leftOutBec
       });
       return { ...asked, answer };
     });
-    await until(async () => refused.length >= 6);
+    await waitFor(async () => refused.length >= 6);
     const other = await ask('other', prompt(150, 90), 3).answer;
     expect(other.status).toBe(200);
     expect(await other.text()).toMatch(/\[DONE\]/);
@@ -80,6 +80,6 @@ describe.skipIf(demoIsLeftOut)(`S25: a tenant’s share of the cache${leftOutBec
       leave();
       await answer.then((one) => one.text()).catch(() => undefined);
     }
-    await until(async () => (await metric('vllm:num_requests_running\\{.*\\}')) === 0);
+    await waitFor(async () => (await metric('vllm:num_requests_running\\{.*\\}')) === 0);
   }, 120_000);
 });
