@@ -82,6 +82,22 @@ describe('text of a request (S10)', () => {
     );
   });
 
+  test.each([
+    '{{ c | upper }}',
+    "{{ c.replace('q', 'k') }}",
+    "{{ c.split('q') | join('') }}",
+    '{{ c[::-1] }}',
+    '{{ c | title }}',
+  ])('is refused by a template that changes it: %s', (source) => {
+    const text = `{% set c = messages[0].content %}${source}`;
+    const changing = new ChatTemplate(text, tokenizer.addedTexts);
+    for (const content of ['[e~[', 'a [e~[ quick']) {
+      expect(() => changing.render({ messages: [{ role: 'user', content }] })).toThrow(
+        expect.objectContaining({ code: 'CHAT_TEMPLATE_FENCE' }),
+      );
+    }
+  });
+
   test('renders and encodes as without a fence when it is harmless', () => {
     const messages = [{ role: 'user' as const, content: '  two\n\nlines ' }];
     const prompt = template.render({ messages });

@@ -4,6 +4,9 @@ import type { TextSpan } from '../text/text-span.js';
 
 const maxDepth = 128;
 
+/** So many characters of a random word in a text are its remains and no accident. */
+const tellingLength = 8;
+
 /** A rendered prompt. Inside `userSpans` no literal is a control token. */
 export interface FencedText {
   readonly text: string;
@@ -19,13 +22,16 @@ export interface FencedText {
  */
 export class UserTextFence {
   readonly #controlTexts: readonly string[];
+  readonly #word: string;
   readonly #begin: string;
   readonly #end: string;
+  #isUsed = false;
 
   /** @param controlTexts literals of all added tokens */
   constructor(controlTexts: readonly string[]) {
     const word = randomBytes(12).toString('hex');
     this.#controlTexts = controlTexts;
+    this.#word = word;
     this.#begin = `q${word}b`;
     this.#end = `q${word}e`;
   }
@@ -54,7 +60,8 @@ export class UserTextFence {
 
   /**
    * Takes the fence out of a rendered text.
-   * @throws TemplateError `CHAT_TEMPLATE_FENCE` if the template cut a fenced string apart
+   * @throws TemplateError `CHAT_TEMPLATE_FENCE` if the template changed a fenced string, or cut it
+   * apart
    */
   remove(rendered: string): FencedText {
     const pieces: string[] = [];
@@ -74,13 +81,26 @@ export class UserTextFence {
     }
     if (start >= 0) throw cutApart();
     pieces.push(rendered.slice(at));
-    return { text: pieces.join(''), userSpans };
+    const text = pieces.join('');
+    if (this.#isUsed && this.#isLeftIn(text)) throw cutApart();
+    return { text, userSpans };
+  }
+
+  /** True if a piece of the word is in the text: upper case, replaced letters, backwards. */
+  #isLeftIn(text: string): boolean {
+    const plain = text.toLowerCase();
+    return [this.#word, [...this.#word].reverse().join('')].some((word) =>
+      Array.from({ length: word.length - tellingLength + 1 }, (_, at) =>
+        word.slice(at, at + tellingLength),
+      ).some((piece) => plain.includes(piece)),
+    );
   }
 
   /** Outer white space stays outside the fence: templates trim it. */
   #wrapText(text: string): string {
     const core = text.trim();
     if (core === '' || !this.#isDangerous(core)) return text;
+    this.#isUsed = true;
     const at = text.indexOf(core);
     return text.slice(0, at) + this.#begin + core + this.#end + text.slice(at + core.length);
   }
@@ -103,7 +123,8 @@ function borders(text: string, control: string): boolean {
 function cutApart(): TemplateError {
   return new TemplateError(
     'CHAT_TEMPLATE_FENCE',
-    'render: the template cuts text apart that contains a control token literal, so it cannot be ' +
-      'told from the template; take the literal out of the message, or use another template',
+    'render: the template changes or cuts text that holds a control token literal or a piece of ' +
+      'one, so it cannot be told from the template; take that out of the message, or use a ' +
+      'template that leaves texts as they are',
   );
 }
