@@ -101,7 +101,7 @@ function toolUseWorkload(
     rangeRatio: flags.randomRangeRatio,
   };
   const prompts = toolUseDialogues(count, sizes, random, tokenizer);
-  return { prompts, warmupPrompts: [warmupPrompt(flags)], setting: { turns, tools } };
+  return { prompts, warmupPrompts: [warmupDialogue(flags)], setting: { turns, tools } };
 }
 
 async function longWorkload(
@@ -117,6 +117,14 @@ async function longWorkload(
   const options = { random, tokenizer, server: facts };
   const prompts = await longPrompts(flags.numPrompts ?? 1, tokens, sizes, options);
   return { prompts, warmupPrompts: [warmupPrompt(flags)], setting: { input_len: tokens } };
+}
+
+/** With a tool, since requests of the run may have to call one. */
+function warmupDialogue(flags: BenchFlags): BenchPrompt {
+  const prompt = warmupPrompt(flags);
+  const tool = { name: 'warm_up', parameters: { type: 'object', properties: {} } };
+  const messages = [{ role: 'user', content: prompt.text }];
+  return { ...prompt, chat: { messages, tools: [{ type: 'function', function: tool }] } };
 }
 
 /** Words that no prompt of the run begins with. */

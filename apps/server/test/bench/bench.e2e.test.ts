@@ -83,6 +83,15 @@ describe('altstream bench', () => {
     expect(result.total_cached_tokens).toBeLessThan(result.total_input_tokens);
   });
 
+  it('warms up with a tool where requests have to call one', async () => {
+    const { code, stderr } = await bench(
+      ...['--backend', 'openai-chat', '--dataset-name', 'tool-use', '--num-prompts', '1'],
+      ...['--tool-use-turns', '1', '--random-output-len', '4'],
+      ...['--extra-body', '{"tool_choice":"required"}'],
+    );
+    expect([code, stderr]).toEqual([0, '']);
+  });
+
   it('measures prompts that fill the context', async () => {
     const list = (await (await fetch(`${server.url}/v1/models`)).json()) as {
       data: { max_model_len: number }[];

@@ -38,7 +38,9 @@ export const upTo =
 /** A path such as `/api/m3`: what a proxy puts before every route. */
 export function pathPrefix(text: string): string {
   if (/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text) && text.length <= 256) return text;
-  throw new InvalidArgumentError('Expected a path without a slash at its end, such as /api/m3.');
+  throw new InvalidArgumentError(
+    'Expected a path with a slash before it and none at its end, such as /api/m3.',
+  );
 }
 
 /** A URL of HTTP or HTTPS. */
