@@ -1,23 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { idleStats } from '../../test/metrics/idle-stats.js';
 import { ServerMetrics } from '../metrics/server-metrics.js';
 import type { ServerContext } from '../server-context.js';
 import { logLoad } from './load-line.js';
 
 const idle = {
-  running: 0,
-  waiting: 0,
-  waitingTokens: 0,
-  steps: 0,
+  ...idleStats,
   pages: { total: 8, free: 4, evictable: 2, pinned: 2, reserved: 2 },
   prefixCache: { queries: 4, hits: 1 },
-  scheduling: {
-    preemptions: 3,
-    preempted: 0,
-    expired: 0,
-    sharePreemptions: 0,
-    tenantsAtShare: 0,
-    largestTenantPages: 0,
-  },
+  scheduling: { ...idleStats.scheduling, preemptions: 3 },
 };
 
 describe('the line of load', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { idleStats } from '../../test/metrics/idle-stats.js';
 import { ServerMetrics } from './server-metrics.js';
 
 const token = { type: 'token', id: 1, logprob: 0, top: [] } as const;
@@ -12,6 +13,7 @@ const finished = (promptTokens: number, completionTokens: number) => ({
   },
 });
 const stats = (promptTokens: number, generatedTokens: number) => ({
+  ...idleStats,
   waiting: 1,
   waitingTokens: 5,
   device: { experts: { mean: 1.5, worst: 4 }, bytes: 1000 },
@@ -21,31 +23,17 @@ const stats = (promptTokens: number, generatedTokens: number) => ({
   pages: { total: 10, free: 3, evictable: 2, pinned: 5, reserved: 7 },
   prefixCache: { queries: 2 * promptTokens, hits: promptTokens },
   ledgerErrors: 1,
-  scheduling: {
-    preemptions: 3,
-    preempted: 0,
-    expired: 0,
-    sharePreemptions: 0,
-    tenantsAtShare: 0,
-    largestTenantPages: 0,
-  },
+  scheduling: { ...idleStats.scheduling, preemptions: 3 },
   steps: 3,
   promptTokens,
   generatedTokens,
   graphs: {
+    ...idleStats.graphs,
     buckets: [{ rows: 4, launches: 9, captureMs: 250, captureBytes: 70 }],
-    dropped: [],
     eagerSteps: 1,
     fedSteps: 7,
-    changedSteps: 0,
-    workspaceBytes: 0,
   },
-  lookAhead: {
-    isEnabled: true,
-    aheadSteps: 2,
-    waits: { grammar: 0, pages: 0, failure: 0 },
-    discardedTokens: 0,
-  },
+  lookAhead: { ...idleStats.lookAhead, isEnabled: true, aheadSteps: 2 },
 });
 
 describe('metrics', () => {

@@ -30,6 +30,7 @@ import type {
 } from '../../src/worker/messages.js';
 import type { TextJob, TextResult } from '../../src/worker/text/text-messages.js';
 import type { TextClient, TextLink } from '../../src/worker/text/text-pool.js';
+import { idleStats } from '../metrics/idle-stats.js';
 
 /** What the scripted engine answers to a request. */
 export interface Script {
@@ -105,42 +106,7 @@ export class ScriptedEngine implements EngineLink {
   connectGrammars(): void {}
 
   async stats(): Promise<WorkerStats> {
-    return {
-      device: { experts: undefined, bytes: undefined },
-      outputBacklogSteps: 0,
-      thread: { lagSeconds: 0, gcSeconds: 0 },
-      waiting: 0,
-      waitingTokens: 0,
-      running: 0,
-      pages: { total: 1, free: 1, evictable: 0, pinned: 0, reserved: 0 },
-      prefixCache: { queries: 0, hits: 0 },
-      ledgerErrors: 0,
-      scheduling: {
-        preemptions: 0,
-        preempted: 0,
-        expired: 0,
-        sharePreemptions: 0,
-        tenantsAtShare: 0,
-        largestTenantPages: 0,
-      },
-      steps: 0,
-      promptTokens: 0,
-      generatedTokens: 0,
-      graphs: {
-        buckets: [],
-        dropped: [],
-        eagerSteps: 0,
-        fedSteps: 0,
-        changedSteps: 0,
-        workspaceBytes: 0,
-      },
-      lookAhead: {
-        isEnabled: false,
-        aheadSteps: 0,
-        waits: { grammar: 0, pages: 0, failure: 0 },
-        discardedTokens: 0,
-      },
-    };
+    return idleStats;
   }
 
   async describe(): Promise<Record<string, unknown>> {
