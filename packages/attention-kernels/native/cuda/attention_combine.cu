@@ -1,54 +1,27 @@
-// Joins the pieces of split query rows on CUDA: a block per row, a thread per dim. The joins are
-// those of a row that was not split (device/fold.cuh), in the same order, so the result has its
-// bits.
-//
-// Pieces come in batches of a run's sixteen; groups of threads have batches of their own.
-// Everything of a batch is on its way at once. What the joins of a batch multiply by follows from
-// the maxima alone: the lanes of a warp form it together, and a dim's joins are two multiplications
-// and an addition each.
+// Joins the pieces of split query rows on CUDA (device/join_pieces.cuh): a block per row, a thread
+// per dim. Pieces come in batches of a run's sixteen; groups of threads have batches of their own.
+// Everything of a batch is on its way at once.
 #include "attention_kernels/attention_combine.h"
 #include "dense_kernels/cuda/convert.cuh"
 #include "dense_kernels/cuda/mma.cuh"
 #include "dense_kernels/cuda/pdl.cuh"
-#include "dense_kernels/cuda/reduce.cuh"
 
-#include "device/fold.cuh"
+#include "device/join_pieces.cuh"
 
 namespace attention_kernels::cuda {
 namespace {
 
 using dense_kernels::cuda::Bf16;
 using dense_kernels::cuda::commit_copies;
-using dense_kernels::cuda::kAllLanes;
 using dense_kernels::cuda::kWarp;
 using dense_kernels::cuda::lane_id;
 using dense_kernels::cuda::round_to;
 using dense_kernels::cuda::shared_address;
 using dense_kernels::cuda::wait_copies;
 
-constexpr int kBatch = kRunKeys / kPieceKeys;  // pieces
-constexpr int kMostDims = 128;                 // of a group of threads
+constexpr int kMostDims = kValueStride;  // of a group of threads
 constexpr int kMostGroups = 4;
 constexpr int kMostThreads = kMostDims * kMostGroups;
-
-// A part of the row and the thread's dim of it. Nothing is -0, which changes no bit of what is
-// added.
-struct Joined {
-  Part part = {kMinusInfinity, -0.0f};
-  float value = -0.0f;
-
-  __device__ __forceinline__ void join(const Joined& other, float factor) {
-    const Fold fold(part, other.part, factor);
-    value = fold.join(value, other.value);
-  }
-};
-
-// How a piece joins those before it: value = value * before + its value * own.
-struct alignas(16) Step {
-  float before;
-  float own;  // negative: the piece is empty
-  float sum;  // the piece's sum, times `own`
-};
 
 struct Shared {
   Step steps[kMostThreads / kWarp][kBatch];  // of each warp, which may all have the same
@@ -73,28 +46,6 @@ __device__ __forceinline__ int32_t pieces_of(const AttentionCombineParams& p, in
   return static_cast<int32_t>((keys + p.piece_keys - 1) >> shift);
 }
 
-// The steps of a batch, of which the lane's piece has `part`; returns the largest score behind
-// them. `before` is the largest before. The same numbers as Fold forms one after the other.
-__device__ __forceinline__ float make_steps(Step* steps, const Part& part, float before,
-                                            float factor) {
-  const bool is_empty = part.sum == 0.0f;
-  float largest = is_empty ? kMinusInfinity : part.largest;
-#pragma unroll
-  for (int offset = 1; offset < kBatch; offset *= 2) {
-    const float lower = __shfl_up_sync(kAllLanes, largest, offset);
-    if (lane_id() >= offset) largest = fmaxf(largest, lower);
-  }
-  const float lower = __shfl_up_sync(kAllLanes, largest, 1);
-  const float from = lane_id() == 0 ? before : fmaxf(before, lower);
-  const float to = fmaxf(before, largest);
-  const float own = is_empty ? -1.0f : rescale(part.largest, to, factor);
-  if (lane_id() < kBatch) {
-    steps[lane_id()] = {rescale(from, to, factor), own, __fmul_rn(part.sum, own)};
-  }
-  __syncwarp();
-  return __shfl_sync(kAllLanes, to, kBatch - 1);
-}
-
 // Joins pieces [first, first + kBatch) of the row to `all`, those of them that there are.
 __device__ __forceinline__ void join_batch(Joined& all, const AttentionCombineParams& p,
                                            const float* of_row, int32_t first, int32_t pieces,
@@ -117,15 +68,7 @@ __device__ __forceinline__ void join_batch(Joined& all, const AttentionCombinePa
   commit_copies();
   all.part.largest = make_steps(steps, part, all.part.largest, factor);
   wait_copies<0>();
-#pragma unroll 4
-  for (int i = 0; i < kBatch; ++i) {
-    const Step step = steps[i];
-    const bool is_empty = step.own < 0.0f;  // whatever its value is, and if it is not there
-    const float value = is_empty ? -0.0f : __fmul_rn(values[i * kMostDims], step.own);
-    all.value = __fmaf_rn(all.value, step.before, value);
-    all.part.sum = __fmaf_rn(all.part.sum, step.before, is_empty ? -0.0f : step.sum);
-  }
-  __syncwarp();  // the steps are done with; the values are the thread's own
+  join_steps(all, steps, values);
 }
 
 // All pieces of the row.
@@ -175,8 +118,6 @@ extern "C" __global__ void __launch_bounds__(512)
     const int32_t d = first + threadIdx.x;
     const Joined joined = join_row(s, p, of_row, pieces, d);
     if (threadIdx.y != 0 || d >= p.head_dim) continue;
-    const float sum = joined.part.sum;
-    static_cast<Bf16*>(p.out)[row * p.head_dim + d] =
-        round_to<Bf16>(sum == 0.0f ? 0.0f : __fdiv_rn(joined.value, sum));
+    static_cast<Bf16*>(p.out)[row * p.head_dim + d] = round_to<Bf16>(joined.mean());
   }
 }

@@ -268,30 +268,40 @@ __device__ __forceinline__ void store_partial(const Attend& a, const Unit& unit,
   }
 }
 
+// The sixteen rows of all warps in shared memory. Rows begin in different banks.
+template <int kDims>
+struct KeptRows {
+  float values[kTileRows][kDims + 8];
+  Part parts[kTileRows];
+
+  __device__ __forceinline__ void keep(const Quarter<kDims>& rows) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const int32_t row = lane_id() / 4 + 8 * r;
+      float* own = values[row] + warp_id() * Quarter<kDims>::kOwnDims + 2 * (lane_id() % 4);
+#pragma unroll
+      for (int n = 0; n < Quarter<kDims>::kGroups; ++n) {
+        *reinterpret_cast<float2*>(own + n * 8) = {rows.acc[n][2 * r], rows.acc[n][2 * r + 1]};
+      }
+      if (threadIdx.x % 4 == 0 && warp_id() == 0) parts[row] = rows.part[r];
+    }
+  }
+};
+
 // Divides by the sums and rounds once; a row that met no key is zero. Through shared memory, so
-// that the division is there once. `values` has room for sixteen rows and their sums.
+// that the division is there once.
 template <int kDims>
 __device__ __forceinline__ void store_out(const Attend& a, const Unit& unit,
-                                          const Quarter<kDims>& rows, float* values) {
+                                          const Quarter<kDims>& rows, KeptRows<kDims>& kept) {
   wait_copies<0>();  // of a row without keys
   __syncthreads();
-  float* sums = values + kTileRows * kDims;
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int32_t row = lane_id() / 4 + 8 * r;
-    float* own = values + row * kDims + warp_id() * Quarter<kDims>::kOwnDims + 2 * (lane_id() % 4);
-#pragma unroll
-    for (int n = 0; n < Quarter<kDims>::kGroups; ++n) {
-      *reinterpret_cast<float2*>(own + n * 8) = {rows.acc[n][2 * r], rows.acc[n][2 * r + 1]};
-    }
-    if (threadIdx.x % 4 == 0 && warp_id() == 0) sums[row] = rows.part[r].sum;
-  }
+  kept.keep(rows);
   __syncthreads();
   Bf16* out = static_cast<Bf16*>(a.out) + (unit.token * a.heads + unit.first_head) * kDims;
 #pragma unroll 1
   for (int32_t i = 2 * threadIdx.x; i < unit.heads * kDims; i += 2 * kRowThreads) {
-    const float sum = sums[i / kDims];
-    const float2 value = *reinterpret_cast<const float2*>(values + i);
+    const float sum = kept.parts[i / kDims].sum;
+    const float2 value = *reinterpret_cast<const float2*>(&kept.values[i / kDims][i % kDims]);
     const float first = sum == 0.0f ? 0.0f : __fdiv_rn(value.x, sum);
     const float second = sum == 0.0f ? 0.0f : __fdiv_rn(value.y, sum);
     *reinterpret_cast<uint32_t*>(out + i) = f32_to_bf16x2(first, second);
@@ -350,12 +360,12 @@ struct RowsBlock {
   }
 };
 
-// Grid: x a token, y sixteen of its query heads, z a piece of its keys. Shared memory: RowsShared.
-// Reads that wait for each other: the token's numbers and its list, the page table, the caches.
+// Loads piece z of the block's keys and leaves its weights and values in shared memory; false if
+// the piece is not there. Reads that wait for each other: the token's numbers and its list, the
+// page table, the caches.
 template <int kDims>
-__device__ __forceinline__ void attend_piece(const Attend& a) {
-  extern __shared__ uint4 shared[];
-  RowsBlock<kDims> block(*reinterpret_cast<RowsShared<kDims>*>(shared), a);
+__device__ __forceinline__ bool weigh_piece(RowsBlock<kDims>& block) {
+  const Attend& a = block.a;
   const int32_t index = blockIdx.z * kPieceKeys;
   int64_t end = block.keys.most_places();
   dense_kernels::cuda::wait_and_trigger();
@@ -364,7 +374,7 @@ __device__ __forceinline__ void attend_piece(const Attend& a) {
   const Place place = block.keys.place(index + threadIdx.x);
   // Which pieces exist, attention_combine knows from the position alone.
   if (a.blocks == nullptr) end = min(end, static_cast<int64_t>(position) + 1);
-  if (position < 0 || index >= end) return;
+  if (position < 0 || index >= end) return false;
   block.keys.open(position, sequence);
   const uint32_t slot = block.keys.slot(place);
   load_queries<kDims>(a, block.unit, block.s.queries);
@@ -382,6 +392,15 @@ __device__ __forceinline__ void attend_piece(const Attend& a) {
   weigh_step<kDims>(block.s, scores, block.factor);
   wait_copies<0>();
   __syncthreads();  // weights and values are there
+  return true;
+}
+
+// Grid: x a token, y sixteen of its query heads, z a piece of its keys. Shared memory: RowsShared.
+template <int kDims>
+__device__ __forceinline__ void attend_piece(const Attend& a) {
+  extern __shared__ uint4 shared[];
+  RowsBlock<kDims> block(*reinterpret_cast<RowsShared<kDims>*>(shared), a);
+  if (!weigh_piece(block)) return;
   Quarter<kDims> rows;
   rows.take_piece(block.s, block.factor);
   store_partial<kDims>(a, block.unit, rows);
@@ -445,7 +464,7 @@ __device__ __forceinline__ void attend_rows(const Attend& a) {
   if (is_split) {
     store_partial<kDims>(a, block.unit, rows);
   } else {
-    store_out<kDims>(a, block.unit, rows, reinterpret_cast<float*>(s.keys));
+    store_out(a, block.unit, rows, *reinterpret_cast<KeptRows<kDims>*>(s.keys));
   }
 }
 
