@@ -22,7 +22,7 @@ export interface AttendPlan {
   readonly config: LaunchConfig;
   /** Scratch for the pieces of split rows. */
   readonly workspaceBytes: number;
-  /** Pieces of a row in the scratch; 0 = rows are not split. */
+  /** Pieces of a row in the scratch; 0 = rows are not split, or joined in the same launch. */
   readonly pieces: number;
   /** Keys of a piece, 0 without. */
   readonly pieceKeys: number;
@@ -42,6 +42,9 @@ const runKeys = 2048;
 
 // Steps of keys that a chunk has on their way while one is worked on, that one included.
 const stagedSteps = 3;
+
+// Blocks of a cluster that every device with clusters can place.
+const portableCluster = 8;
 
 // Scratch for pieces beyond this is not worth the parallel work that it buys.
 const mostScratchBytes = 64 * 2 ** 20;
@@ -73,8 +76,9 @@ export function planGeneral(
 /**
  * Four warps per token and sixteen heads of a KV head on tensor cores, which work on a piece of
  * their keys together. Few of them have their keys cut into pieces, or runs, that run at the same
- * time. Cuts are at fixed places and pieces are joined in their order: the plan decides speed, not
- * one bit of the result.
+ * time; the blocks of few pieces join them in the same launch, as a cluster, those of many leave
+ * them to another. Cuts are at fixed places and pieces are joined in their order: the plan decides
+ * speed, not one bit of the result.
  */
 export function planRows(
   operation: AttendOperation,
@@ -83,18 +87,31 @@ export function planRows(
 ): AttendPlan {
   const { tokens, headDim } = shape;
   const tiles = tilesOf(shape);
-  const { pieces, keys, workspaceBytes } = planPieces(shape, tokens * tiles, limits);
-  return {
-    kernel: `${operation}_bf16_${keys === pieceKeys ? 'pieces' : 'rows'}`,
-    config: {
-      grid: [tokens, tiles, Math.max(1, pieces)],
-      block: [(32 * pieceKeys) / stepKeys],
-      sharedBytes: rowsBytes(headDim),
-    },
-    workspaceBytes,
-    pieces,
-    pieceKeys: keys,
+  const rows = tokens * tiles;
+  const { pieces, keys, workspaceBytes } = planPieces(shape, rows, limits);
+  const config: LaunchConfig = {
+    grid: [tokens, tiles, Math.max(1, pieces)],
+    block: [(32 * pieceKeys) / stepKeys],
+    sharedBytes: rowsBytes(headDim),
   };
+  if (keys !== pieceKeys) {
+    const kernel = `${operation}_bf16_rows`;
+    return { kernel, config, workspaceBytes, pieces, pieceKeys: keys };
+  }
+  if (isCluster(rows, pieces, limits)) {
+    const kernel = `${operation}_bf16_cluster`;
+    const nonPortableCluster = pieces > portableCluster;
+    return { ...whole, kernel, config: { ...config, cluster: [1, 1, pieces], nonPortableCluster } };
+  }
+  return { kernel: `${operation}_bf16_pieces`, config, workspaceBytes, pieces, pieceKeys };
+}
+
+/** Blocks that a cluster can have: 1 before sm_90, where there are none. */
+export function mostClusterBlocks({ sm }: DeviceLimits): number {
+  const major = Number.parseInt(sm, 10) || 0;
+  if (major < 9) return 1;
+  // Larger ones are not portable: Hopper and the data-centre Blackwell place them.
+  return major <= 10 ? 2 * portableCluster : portableCluster;
 }
 
 /** A warp per token and sixteen heads; as many of them as fit, at most `most`, share their keys. */
@@ -127,6 +144,12 @@ function rowsBytes(headDim: number): number {
 // rows are put aside.
 function chunkBytes(headDim: number, asides: number): number {
   return stagedSteps * 2 * stepKeys * headDim * 2 + asides * tileRows * headDim * 4;
+}
+
+// Whether a row's pieces are one cluster. It holds its processors until its last block ends, and
+// starts where there is room for all: that costs nothing while all rows run at the same time.
+function isCluster(rows: number, pieces: number, limits: DeviceLimits): boolean {
+  return pieces <= mostClusterBlocks(limits) && rows * pieces <= 2 * limits.processors;
 }
 
 // The finest cut whose scratch and grid are reasonable; none when the rows fill the device anyway.

@@ -36,6 +36,42 @@ test('a decode step splits its rows into pieces that run at the same time', () =
   });
 });
 
+test('the blocks of few pieces are a cluster that joins them: no scratch, no other launch', () => {
+  const m3Sparse = { ...m3, heads: 16, kvHeads: 1, mostKeys: 2048 };
+  const plan = (change: object, limits: object = {}) =>
+    planSparseAttention({ ...m3Sparse, ...change }, { ...h200Limits, ...limits });
+  const config = { grid: [1, 1, 16], block: [128], sharedBytes: 75_024 };
+  expect(plan({})).toEqual({
+    kernel: 'sparse_attention_bf16_cluster',
+    config: { ...config, cluster: [1, 1, 16], nonPortableCluster: true },
+    ...{ workspaceBytes: 0, pieces: 0, pieceKeys: 0 },
+  });
+  const short = { cluster: [1, 1, 8], nonPortableCluster: false };
+  expect(plan({ mostKeys: 1024 }).config).toMatchObject(short);
+  expect(planPagedAttention({ ...m3Sparse, mostKeys: 130 }, h200Limits)).toMatchObject({
+    kernel: 'paged_attention_bf16_cluster',
+    config: { grid: [1, 1, 2], cluster: [1, 1, 2] },
+  });
+
+  const twoLaunches = 'sparse_attention_bf16_pieces';
+  expect(plan({ mostKeys: 2049 }).kernel).toBe(twoLaunches);
+  expect(plan({}, { sm: '8.0' })).toEqual({
+    ...{ kernel: twoLaunches, config, workspaceBytes: 16 * 16 * 130 * 4, pieces: 16 },
+    pieceKeys: 128,
+  });
+  expect(plan({}, { sm: '12.0' }).kernel).toBe(twoLaunches);
+  expect(plan({ mostKeys: 1024 }, { sm: '12.0' }).config).toMatchObject(short);
+  expect(plan({}, { sm: '10.3' }).config).toMatchObject({ cluster: [1, 1, 16] });
+  expect(plan({ mostKeys: 128 }).kernel).toBe('sparse_attention_bf16_rows');
+});
+
+test('clusters are not more than run at the same time', () => {
+  const shape = { ...m3, heads: 16, kvHeads: 1, mostKeys: 2048 };
+  const plan = (tokens: number) => planSparseAttention({ ...shape, tokens }, h200Limits);
+  expect(plan(16).kernel).toBe('sparse_attention_bf16_cluster');
+  expect(plan(17)).toMatchObject({ kernel: 'sparse_attention_bf16_pieces', pieces: 16 });
+});
+
 test('long contexts have larger pieces; rows that fill the device are not split', () => {
   const long = planPagedAttention({ ...m3, mostKeys: 2 ** 20 }, h200Limits);
   expect(long).toMatchObject({ kernel: 'paged_attention_bf16_rows', pieces: 512, pieceKeys: 2048 });

@@ -33,7 +33,7 @@ export function attendShape({ input, shape, out, mostKeys }: AttendCall): Attend
   return { ...shape, mostKeys, isAligned: tensors.every((x) => x.byteOffset % 16 === 0) };
 }
 
-/** Enqueues the kernel and, where rows are split, the one that joins their pieces. */
+/** Enqueues the kernel and, where it leaves pieces of rows, the one that joins them. */
 export function attend(
   { input, shape, out, mostKeys, isCausal, more }: AttendCall,
   { kernel: name, config, pieces, pieceKeys }: AttendPlan,

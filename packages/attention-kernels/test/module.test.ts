@@ -19,7 +19,7 @@ test('loads once per runtime, and every kernel of the headers is there', async (
   expect(loadAttentionKernels(runtime)).toBe(load);
   await load;
   using stream = runtime.device().createStream();
-  expect(declared).toHaveLength(19);
+  expect(declared).toHaveLength(21);
   for (const name of declared) expect(attentionKernel(stream, name).name).toBe(name);
 });
 

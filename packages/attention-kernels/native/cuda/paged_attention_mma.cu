@@ -3,6 +3,7 @@
 #include "dense_kernels/cuda/pdl.cuh"
 
 #include "device/attend_chunk.cuh"
+#include "device/attend_cluster.cuh"
 #include "device/attend_rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(128, 3)
@@ -11,6 +12,14 @@ extern "C" __global__ void __launch_bounds__(128, 3)
   const Attend a = attend_of(p, nullptr, 0);
   if (p.head_dim == 128) return attend_piece<128>(a);
   attend_piece<64>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 3)
+    paged_attention_bf16_cluster(__grid_constant__ const PagedAttentionParams p) {
+  using namespace attention_kernels::cuda;
+  const Attend a = attend_of(p, nullptr, 0);
+  if (p.head_dim == 128) return attend_cluster<128>(a);
+  attend_cluster<64>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 3)

@@ -2,6 +2,7 @@
 // of the token and KV head.
 #include "attention_kernels/sparse_attention.h"
 
+#include "device/attend_cluster.cuh"
 #include "device/attend_rows.cuh"
 
 extern "C" __global__ void __launch_bounds__(128, 3)
@@ -10,6 +11,14 @@ extern "C" __global__ void __launch_bounds__(128, 3)
   const Attend a = attend_of(p, p.blocks, p.topk_blocks);
   if (p.head_dim == 128) return attend_piece<128>(a);
   attend_piece<64>(a);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 3)
+    sparse_attention_bf16_cluster(__grid_constant__ const SparseAttentionParams p) {
+  using namespace attention_kernels::cuda;
+  const Attend a = attend_of(p, p.blocks, p.topk_blocks);
+  if (p.head_dim == 128) return attend_cluster<128>(a);
+  attend_cluster<64>(a);
 }
 
 extern "C" __global__ void __launch_bounds__(128, 3)

@@ -7,6 +7,7 @@
 /* kernel sparse_attention_bf16 SparseAttentionParams block=128 pdl=waits,triggers */
 /* kernel sparse_attention_f32 SparseAttentionParams block=128 pdl=waits,triggers */
 /* kernel sparse_attention_bf16_pieces SparseAttentionParams block=128 pdl=waits,triggers cpu=sparse_attention_bf16 */
+/* kernel sparse_attention_bf16_cluster SparseAttentionParams block=128 pdl=waits,triggers cpu=sparse_attention_bf16 */
 /* kernel sparse_attention_bf16_rows SparseAttentionParams block=128 pdl=waits,triggers cpu=sparse_attention_bf16 */
 typedef struct SparseAttentionParams {
   const void* q;                 /* r bf16|f32 [tokens, heads, head_dim] */
@@ -18,7 +19,8 @@ typedef struct SparseAttentionParams {
   const int32_t* sequence_ids;   /* r i32 [tokens], row of page_table */
   void* out;                     /* w bf16|f32 [tokens, heads, head_dim] */
   float* partials;               /* w? f32 [tokens, heads, pieces, head_dim + 2] of attention_combine;
-                                    null: out is written. Only _pieces and _rows split */
+                                    null: out is written. Only _pieces and _rows take them;
+                                    _cluster has a piece of 128 keys a block of its cluster */
   int32_t tokens;                /* rows */
   int32_t heads;                 /* query heads; head j reads KV head j / (heads / kv_heads) */
   int32_t kv_heads;              /* divides heads */
@@ -30,7 +32,7 @@ typedef struct SparseAttentionParams {
   int32_t max_pages;             /* columns of page_table */
   int32_t pieces;                /* of partials; 0 without */
   int32_t piece_keys;            /* listed keys of a piece: 128 (_pieces), 2048 or 0, not
-                                    split (_rows) */
+                                    split (_rows); 0 elsewhere */
   float scale;                   /* multiplies the scores */
 } SparseAttentionParams;
 
