@@ -22,8 +22,11 @@ import {
 export const measuredPages = 4;
 /** Blocks of a sequence that has full attention only. */
 export const mostMeasuredBlocks = 16;
-/** Layers of a graph: their weights are many times what a cache holds, a replay takes ms. */
-export const mostMeasuredLayers = 16;
+/**
+ * Layers of a graph: all of MiniMax-M3. Of 16 layers eight tokens took 5.5 % less on two streams
+ * than on one, of 57 only 3.6 %: the fewer weights a replay reads, the less they cost.
+ */
+export const mostMeasuredLayers = 64;
 
 /** Decoder layers that run their shared expert in one way. */
 export interface WayLayers {
