@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CapacityLimits, checkCapacity, mostOfTenant } from './check-capacity.js';
 import { checkPrompt } from './check-prompt.js';
 import { type EngineOptions, type SettledOptions, settleOptions } from './engine-options.js';
@@ -19,6 +18,7 @@ import { Scheduler } from './scheduler/scheduler.js';
 import type { SchedulerCounts } from './scheduler/scheduler-options.js';
 import type { Backlog } from './scheduler/trace/trace-line.js';
 import { Sequence } from './sequence.js';
+import { nextTurn } from './step/next-turn.js';
 import { type LookAheadReport, StepPipeline } from './step-pipeline.js';
 import { StopCondition } from './stop-condition.js';
 
