@@ -84,6 +84,8 @@ export class StepPipeline {
   #steps = 0;
   #promptTokens = 0;
   #aheadSteps = 0;
+  #launchedStep = 0;
+  #landedStep = 0;
   #flight: Flight | undefined;
   /** A part of the step that is being launched could not be enqueued. */
   #isBroken = false;
@@ -105,6 +107,16 @@ export class StepPipeline {
   } {
     const { generatedTokens } = this.#delivery;
     return { steps: this.#steps, promptTokens: this.#promptTokens, generatedTokens };
+  }
+
+  /** The step that was launched last; 0 = none. */
+  get launchedStep(): number {
+    return this.#launchedStep;
+  }
+
+  /** The one that is over, with all before it. */
+  get landedStep(): number {
+    return this.#landedStep;
   }
 
   /** Whether a step is under way. */
@@ -159,6 +171,7 @@ export class StepPipeline {
 
   #launch({ step, copies, decode, prefill, lacksPages }: Batch): Flight {
     this.#steps += 1;
+    this.#launchedStep = step;
     this.#isBroken = false;
     const decoding = decode.length > 0 ? this.#launchDecode(decode, copies) : undefined;
     const prefilling = prefill.length > 0 ? this.#launchPrefill(prefill) : undefined;
@@ -210,6 +223,7 @@ export class StepPipeline {
     const isDecoded = !decode || this.#take(decode, await decode.outcome, this.#takeDecoded);
     const isComputed = !prefill || this.#take(prefill, await prefill.outcome, this.#takePrefilled);
     this.#options.scheduler.landed(step);
+    this.#landedStep = step;
     const settled = next && this.#settleUnlessAhead(next, isDecoded && isComputed);
     if (settled) await settled;
   }
