@@ -366,6 +366,8 @@ export interface Runtime extends AsyncDisposable {
   audit(): readonly LiveRecord[];
   /** @throws RaceError if the CPU backend's checker found any since the last call */
   checkRaces(): void;
+  /** @internal Whether there is a race checker to ask. */
+  readonly checksRaces: boolean;
   /** @internal With the race checker: what this thread submits next comes from the caller. */
   noteOrigin(): void;
   /** Calls it once when the device is lost (docs/threads.md). @returns removes the listener */

@@ -197,6 +197,11 @@ export class NativeRuntime implements Runtime {
     });
   }
 
+  get checksRaces(): boolean {
+    if (!(#checksRaces in this)) throw notTheObject('runtime.checksRaces', 'runtime');
+    return this.#checksRaces;
+  }
+
   noteOrigin(): void {
     if (!(#checksRaces in this)) throw notTheObject('runtime.noteOrigin', 'runtime');
     if (this.#checksRaces) noteOrigin();

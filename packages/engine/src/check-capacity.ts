@@ -1,6 +1,6 @@
 import { CapacityError } from './errors/index.js';
+import { shareOf } from './pages/share.js';
 import type { Scheduler } from './scheduler/scheduler.js';
-import { shareOf } from './scheduler/share.js';
 import type { Sequence } from './sequence.js';
 
 /** What an engine takes in. */

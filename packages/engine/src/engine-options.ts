@@ -2,7 +2,7 @@ import { ParameterError } from './errors/index.js';
 import { mostStopTokenIds } from './generation-parameters.js';
 import type { CacheDemand, CacheSize } from './memory/cache-size.js';
 import type { CausalModel, ModelFacts } from './model.js';
-import { shareOf, totalOfShare } from './scheduler/share.js';
+import { shareOf, totalOfShare } from './pages/share.js';
 import type { StepWatch } from './step/step-watch.js';
 import type { TokenBytes } from './stop-condition.js';
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CapacityLimits, checkCapacity, mostOfTenant } from './check-capacity.js';
 import { checkPrompt } from './check-prompt.js';
 import { type EngineOptions, type SettledOptions, settleOptions } from './engine-options.js';
@@ -19,6 +18,8 @@ import { Scheduler } from './scheduler/scheduler.js';
 import type { SchedulerCounts } from './scheduler/scheduler-options.js';
 import type { Backlog } from './scheduler/trace/trace-line.js';
 import { Sequence } from './sequence.js';
+import { nextTurn } from './step/next-turn.js';
+import { StepWaiters } from './step/step-waiters.js';
 import { type LookAheadReport, StepPipeline } from './step-pipeline.js';
 import { StopCondition } from './stop-condition.js';
 
@@ -79,6 +80,7 @@ export class Engine {
   #closing: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   readonly #idlers: (() => void)[] = [];
+  readonly #stepWaiters = new StepWaiters();
   readonly #running: Promise<void>;
 
   /** Starts the step loop on parts that are ready; the engine disposes them when it closes. */
@@ -107,7 +109,10 @@ export class Engine {
     const runners = { decode, prefill, ready };
     this.#steps = new StepPipeline({ scheduler, ...runners, lookAhead, now, watch, wake });
     const run = this.#loop().catch((error: unknown) => this.#giveUp(error));
-    this.#running = run.then(() => this.#tellIdlers());
+    this.#running = run.then(() => {
+      this.#stepWaiters.released(Number.POSITIVE_INFINITY);
+      this.#tellIdlers();
+    });
   }
 
   /**
@@ -233,7 +238,20 @@ export class Engine {
   }
 
   /**
-   * Forgets the computed pages that no request holds.
+   * Resolves when the step under way is over and the pages of requests that have ended by now are
+   * back, while others run on. A request's `finish` may come while a step that it is still part of
+   * runs on and holds its pages.
+   */
+  pagesReleased(): Promise<void> {
+    if (this.#isClosed) return this.#closing ?? this.#running;
+    const released = this.#stepWaiters.wait(this.#steps.launchedStep);
+    this.#wake?.();
+    return released;
+  }
+
+  /**
+   * Forgets the computed pages that no request holds; behind `pagesReleased`, also those of
+   * requests that have ended just now.
    *
    * @returns how many those were
    */
@@ -304,6 +322,7 @@ export class Engine {
     while (!this.#isClosed) {
       const startMs = this.#options.now();
       const batch = this.#scheduler.next(startMs, this.#backlog);
+      this.#stepWaiters.released(this.#steps.landedStep);
       if (batch) {
         this.#tell(batch, startMs);
         await this.#steps.advance(batch);

@@ -6,12 +6,17 @@ import { askMatchers, type StepRules } from './grammar/row-rule.js';
 import { LogitRows } from './logprobs/logit-rows.js';
 import type { CausalModel, ModelCache } from './model.js';
 import type { PageCopy } from './pages/page-copies.js';
-import { type RowLogprobs, Sampler } from './sampler.js';
+import { Sampler } from './sampler.js';
 import type { Sequence } from './sequence.js';
 import { DecodeBlock, type StepOutputs } from './step/decode-block.js';
 import type { DeviceDraws } from './step/device-draws.js';
-import type { SampledToken } from './step/sampled-token.js';
-import { chooseByRules, readAlternatives, sampledTokens } from './step/sampled-tokens.js';
+import {
+  chooseByRules,
+  readAlternatives,
+  wantsAlternatives,
+  withLogprobs,
+} from './step/sampled-tokens.js';
+import type { TokenColumns } from './step/token-columns.js';
 
 /** What the decode runner is made of. */
 export interface GraphRunnerOptions {
@@ -82,6 +87,8 @@ export class GraphRunner {
   /** Of what runs behind a graph, while the logits in the other one are in use. */
   readonly #tail: Workspace;
   readonly #buckets: Bucket[] = [];
+  /** Of the tokens that a step draws. */
+  readonly #positions: Int32Array;
   readonly #dropped: { rows: number; reason: string }[] = [];
   #eagerSteps = 0;
   #fedSteps = 0;
@@ -93,6 +100,7 @@ export class GraphRunner {
     const sides = options.lookAhead ? 2 : 1;
     this.#block = new DecodeBlock(model.device, { ...options, sides });
     this.#block.prepare(stream);
+    this.#positions = new Int32Array(rows);
     const shape = { rows, vocab: model.vocabSize, entries };
     this.#sampler = new Sampler(model.device, shape, 'decode');
     this.#masked = new MaskedSampler(model.device, shape, 'decode');
@@ -141,14 +149,11 @@ export class GraphRunner {
    * @returns the tokens that were drawn, when they are there; take them before the step after the
    * next
    */
-  launch(
-    sequences: readonly Sequence[],
-    copies: readonly PageCopy[] = [],
-  ): Promise<SampledToken[]> {
+  launch(sequences: readonly Sequence[], copies: readonly PageCopy[] = []): Promise<TokenColumns> {
     const { stream, model, cache, lookAhead, logprobsMode } = this.#options;
     for (const { from, to } of copies) cache.copyPage(from, to, stream);
     const asked = askMatchers(sequences, model.vocabSize);
-    const bucket = this.#buckets.find(({ rows }) => rows >= sequences.length);
+    const bucket = this.#bucketFor(sequences.length);
     const rows = bucket?.rows ?? sequences.length;
     if (this.#set(sequences, rows)) this.#fedSteps += 1;
     if (lookAhead) this.#block.send(stream);
@@ -158,19 +163,18 @@ export class GraphRunner {
     const logits = bucket?.logits ?? this.#enqueue(rows);
     const { hasChanges } = this.#sampler;
     const processed = logprobsMode === 'processed' ? new LogitRows(sequences) : undefined;
-    const onLogits = processed && ((drawn: Tensor) => processed.read(drawn, stream));
+    const onLogits = processed?.reader(stream);
     if (hasChanges) {
       this.#changedSteps += 1;
       this.#drawAgain(logits, rows, onLogits);
     } else onLogits?.(logits);
     if (lookAhead || hasChanges) this.#block.fetch(stream);
-    const outputs = this.#block.outputs(sequences.length);
     const done = stream.synchronize();
+    const isPlain = !asked && !processed && !sequences.some(wantsAlternatives);
+    if (isPlain) return this.#block.outputsBehind(done);
+    const { outputs } = this.#block;
     if (asked) return this.#choose(sequences, { asked, done, logits, outputs, processed });
-    const best = this.#alternatives(sequences, logits, processed);
-    return Promise.all([best, done]).then(([top]) =>
-      sampledTokens(sequences, { ...outputs, top }, { processed }),
-    );
+    return this.#withLogprobs(sequences, { done, logits, outputs, processed });
   }
 
   /** Forgets what the device was told: after a failed step nothing of it is certain. */
@@ -199,6 +203,12 @@ export class GraphRunner {
     this.#masked.dispose();
     this.#workspace.dispose();
     this.#tail.dispose();
+  }
+
+  /** The smallest that has so many rows. */
+  #bucketFor(rows: number): Bucket | undefined {
+    for (const bucket of this.#buckets) if (bucket.rows >= rows) return bucket;
+    return undefined;
   }
 
   /** The same calls as in the warm-up, captured. */
@@ -255,44 +265,50 @@ export class GraphRunner {
 
   #set(sequences: readonly Sequence[], rows: number): boolean {
     const { stream, drawn: elsewhere } = this.#options;
-    const drawn = sequences.map((sequence) => {
-      return { sequence, position: sequence.computedTokens };
-    });
-    this.#sampler.uploadParameters(stream, drawn, { rows, elsewhere });
-    return this.#block.set(stream, sequences, { rows, elsewhere });
+    const positions = this.#positions;
+    for (let row = 0; row < sequences.length; row += 1) {
+      positions[row] = sequences[row]?.computedTokens ?? 0;
+    }
+    const drawn = { rows, positions, elsewhere };
+    this.#sampler.uploadParameters(stream, sequences, drawn);
+    return this.#block.set(stream, sequences, drawn);
   }
 
   /** Rows with a grammar choose again, and the ids go to where the next step reads them. */
   async #choose(
     sequences: readonly Sequence[],
-    { asked, done, logits, outputs, processed }: RuledStep,
-  ): Promise<SampledToken[]> {
+    { asked, done, logits, outputs, processed }: DrawnStep & { readonly asked: StepRules },
+  ): Promise<TokenColumns> {
     const { stream } = this.#options;
+    const { length } = sequences;
     await done;
     const rules = await asked.collect();
-    const { logprobs } = outputs;
-    const own = { logits: logits.slice(0, 0, sequences.length), ids: outputs.ids.slice() };
-    const values = { ...own, logprobs, deviceIds: this.#block.ids(own.ids.length) };
+    const values = {
+      logits: logits.slice(0, 0, length),
+      ids: outputs.ids.slice(0, length),
+      logprobs: outputs.logprobs.subarray(0, length),
+      deviceIds: this.#block.ids(length),
+    };
     const rows = { sequences, rules, masked: this.#masked, sampler: this.#sampler, processed };
     return chooseByRules(rows, values, stream);
   }
 
   /** Alternatives are rare, so they run eagerly behind the graph instead of in every graph. */
-  async #alternatives(
+  async #withLogprobs(
     sequences: readonly Sequence[],
-    logits: Tensor,
-    processed: LogitRows | undefined,
-  ): Promise<RowLogprobs[]> {
+    { done, logits, outputs, processed }: DrawnStep,
+  ): Promise<TokenColumns> {
     const rows = sequences.length;
     const first = { logits: logits.slice(0, 0, rows), ids: this.#block.ids(rows) };
-    return readAlternatives({ sequences, processed }, first, this.#options.stream);
+    const best = readAlternatives({ sequences, processed }, first, this.#options.stream);
+    const [top] = await Promise.all([best, done]);
+    return withLogprobs(sequences, { ...outputs, top }, { processed });
   }
 }
 
-/** A step some of whose rows have a grammar. */
-interface RuledStep {
-  readonly asked: StepRules;
-  /** The step without its grammars is over. */
+/** A step whose rows are not over with what it draws. */
+interface DrawnStep {
+  /** The draw is over. */
   readonly done: Promise<void>;
   readonly logits: Tensor;
   readonly outputs: StepOutputs;

@@ -7,9 +7,9 @@ import type { PrefillResult } from './parts/engine-parts.js';
 import { readLogprobs, Sampler } from './sampler.js';
 import { completesPrompt, type PrefillPiece } from './scheduler/batch.js';
 import type { DeviceDraws, DrawnToken } from './step/device-draws.js';
-import type { SampledToken } from './step/sampled-token.js';
 import { collectSampled } from './step/sampled-tokens.js';
 import { StepInputs } from './step/step-inputs.js';
+import { noTokens, type TokenColumns } from './step/token-columns.js';
 
 /** What the prefill runner is made of. */
 export interface PrefillRunnerOptions {
@@ -96,18 +96,18 @@ export class PrefillRunner implements DeviceDraws {
     const reports = this.#promptReports(promptRows, logits.slice(0, complete.length, rows));
     if (complete.length === 0) {
       return Promise.all([reports, stream.synchronize()]).then(([all]) => ({
-        first: [],
+        first: noTokens,
         reports: all,
       }));
     }
     const firstLogits = logits.slice(0, 0, complete.length);
     const processed =
       this.#options.logprobsMode === 'processed' ? new LogitRows(sequences) : undefined;
-    const onLogits = processed && ((logits: Tensor) => processed.read(logits, stream));
+    const onLogits = processed?.reader(stream);
     const sampled = this.#sampler.sample(firstLogits, { stream, allocator: workspace, onLogits });
     const drawn = sequences.map(({ id, knownTokens }) => ({ id, position: knownTokens }));
     this.#drawn = { ids: sampled.ids, rows: drawn };
-    const collect = (rules: readonly RowRule[] | undefined): Promise<SampledToken[]> =>
+    const collect = (rules: readonly RowRule[] | undefined): Promise<TokenColumns> =>
       collectSampled(
         { sequences, rules, masked: this.#masked, sampler: this.#sampler, processed },
         { logits: firstLogits, sampled },

@@ -3,12 +3,7 @@ import { sample, topLogprobs } from '@altstream/dense-kernels';
 import type { TokenLogprob } from './generation-event.js';
 import type { Sequence } from './sequence.js';
 import type { DeviceDraws } from './step/device-draws.js';
-import {
-  changesLogits,
-  type DrawnRow,
-  LogitChanges,
-  type LogitChangesShape,
-} from './step/logit-changes.js';
+import { changesLogits, LogitChanges, type LogitChangesShape } from './step/logit-changes.js';
 
 /** What sampling a batch of rows enqueued: ids i32 [rows], logprobs f32 [rows]. */
 export interface Sampled {
@@ -24,6 +19,16 @@ export interface RowLogprobs {
 
 const floatColumns = ['temperature', 'topP', 'minP'] as const;
 const integerColumns = ['topK', 'positions'] as const;
+
+/** Which tokens are drawn. */
+export interface DrawnRows {
+  /** Of the launch, with padding. */
+  readonly rows: number;
+  /** Of each sequence's token. */
+  readonly positions: Int32Array;
+  /** What another runner drew. */
+  readonly elsewhere?: DeviceDraws | undefined;
+}
 
 /** Where a sampler's launches go. */
 export interface SamplerOptions {
@@ -49,8 +54,11 @@ export class Sampler {
   // First rows of them are made at each step and forgotten, so they are borrowed.
   readonly #tensors: Record<string, Tensor>;
   readonly #changes: LogitChanges;
-  /** Sequences, in order, whose parameters are on the device; only positions change every step. */
-  #uploaded = '';
+  /**
+   * Sequences, in order, whose parameters are on the device; 0 = none, −1 = a row of padding. Only
+   * positions change every step.
+   */
+  readonly #uploaded: Float64Array;
   #hasChanges = false;
 
   constructor(device: Device, shape: LogitChangesShape, label: string) {
@@ -62,6 +70,7 @@ export class Sampler {
     };
     this.#integers = { topK: new Int32Array(rows), positions: new Int32Array(rows).fill(-1) };
     this.#seeds = new BigInt64Array(rows);
+    this.#uploaded = new Float64Array(rows);
     const make = (name: string, dtype: 'f32' | 'i32' | 'i64'): [string, Tensor] => {
       const tensor = Tensor.allocate(device, [rows], dtype, { label: `${label}.${name}` });
       this.#owned.push(tensor);
@@ -83,32 +92,26 @@ export class Sampler {
   /** Enqueues the parameters of the sequences, one a row; rows up to `rows` are padding. */
   upload(stream: Stream, sequences: readonly Sequence[], rows: number): void {
     if (rows === 0) return;
-    const drawn = sequences.map((sequence) => {
-      return { sequence, position: sequence.prompt.length + sequence.generated.length };
+    const { positions } = this.#integers;
+    sequences.forEach(({ prompt, generated }, row) => {
+      positions[row] = prompt.length + generated.length;
     });
-    drawn.forEach(({ position }, row) => {
-      this.#integers.positions[row] = position;
-    });
-    this.#integers.positions.fill(-1, sequences.length, rows);
-    this.#write(stream, 'positions', this.#integers.positions, rows);
-    this.uploadParameters(stream, drawn, { rows });
+    positions.fill(-1, sequences.length, rows);
+    this.#write(stream, 'positions', positions, rows);
+    this.uploadParameters(stream, sequences, { positions, rows });
   }
 
   /**
    * The same without positions: nothing, as long as the sequences stay in their rows.
    *
-   * @param elsewhere counts of another runner, for sequences whose last token is not known yet
+   * @param drawn positions of the tokens to be drawn; counts of another runner, for sequences whose
+   * last token is not known yet
    */
-  uploadParameters(
-    stream: Stream,
-    drawn: readonly DrawnRow[],
-    { rows, elsewhere }: { rows: number; elsewhere?: DeviceDraws | undefined },
-  ): void {
-    this.#hasChanges = drawn.some(({ sequence }) => changesLogits(sequence));
-    this.#changes.uploadCounts(stream, drawn, elsewhere);
-    const sequences = drawn.map(({ sequence }) => sequence);
-    const key = `${rows}:${sequences.map(({ id }) => id).join()}`;
-    if (key === this.#uploaded) return;
+  uploadParameters(stream: Stream, sequences: readonly Sequence[], drawn: DrawnRows): void {
+    const { rows } = drawn;
+    this.#hasChanges = sequences.some(changesLogits);
+    if (this.#hasChanges) this.#changes.uploadCounts(stream, sequences, drawn);
+    if (!this.#note(sequences, rows)) return;
     sequences.forEach((sequence, row) => {
       this.#setRow(row, sequence);
     });
@@ -116,7 +119,6 @@ export class Sampler {
     this.#write(stream, 'topK', this.#integers.topK, rows);
     this.#write(stream, 'seeds', this.#seeds, rows);
     this.#changes.uploadParameters(stream, sequences, rows);
-    this.#uploaded = key;
   }
 
   /** Other ids than those drawn were taken in these rows: their counts are written anew. */
@@ -126,7 +128,7 @@ export class Sampler {
 
   /** Makes the next upload write every column anew. */
   forget(): void {
-    this.#uploaded = '';
+    this.#uploaded.fill(0);
     this.#changes.forget();
   }
 
@@ -180,6 +182,18 @@ export class Sampler {
       seeds: column('seeds'),
       positions: positions ?? column('positions'),
     };
+  }
+
+  /** @returns whether other parameters are on the device */
+  #note(sequences: readonly Sequence[], rows: number): boolean {
+    let isNew = false;
+    for (let row = 0; row < rows; row += 1) {
+      const id = sequences[row]?.id ?? -1;
+      if (this.#uploaded[row] === id) continue;
+      this.#uploaded[row] = id;
+      isNew = true;
+    }
+    return isNew;
   }
 
   #setRow(row: number, { parameters }: Sequence): void {

@@ -125,6 +125,12 @@ export class Sequence {
     this.admittedStep = step;
   }
 
+  /** A step computes so many tokens more of it. */
+  launch(tokens: number, step: number): void {
+    this.computedTokens += tokens;
+    this.lastStep = step;
+  }
+
   /** The token at a position of prompt and continuation. */
   tokenAt(position: number): number {
     const { length } = this.prompt;
@@ -149,15 +155,14 @@ export class Sequence {
   }
 
   /** Takes a sampled token; ends the sequence if a stop condition holds. */
-  accept({ id, logprob, top }: Pick<TokenEvent, 'id' | 'logprob' | 'top'>): void {
+  accept(event: TokenEvent): void {
+    const { id } = event;
     this.generated.push(id);
     this.parameters.grammar?.accept(id);
     const stop = this.#options.stopCondition.after(id, this.generated.length);
     const isStopToken = stop?.reason === 'stop' && typeof stop.stop === 'number';
     const isHit = this.generated.length === 1 && this.cachedTokens > 0;
     if (!isStopToken) {
-      // One object and no more: this is what a step makes for each of its rows.
-      const event: TokenEvent = { type: 'token', id, logprob, top };
       this.#options.emit(isHit ? { ...event, cachedTokens: this.cachedTokens } : event);
     }
     if (stop) this.finish(stop.reason, stop.stop === undefined ? {} : { stop: stop.stop });

@@ -14,7 +14,7 @@ interface Work {
   fail(error: Error): void;
 }
 
-const tokensOf = (ids: readonly number[]) => ids.map((id) => ({ id, logprob: -1, top: [] }));
+const tokensOf = (ids: readonly number[]) => ({ ids, logprobs: ids.map(() => -1) });
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 function makePipeline(pages: number, lookAhead = true) {

@@ -1,12 +1,14 @@
 import { StepError } from './errors/index.js';
 import { isFatal } from './errors/is-fatal.js';
-import { askAhead } from './grammar/row-rule.js';
+import { hasGrammar } from './grammar/row-rule.js';
+import type { PageCopy } from './pages/page-copies.js';
 import type { DecodeRunner, PrefillResult, PromptRunner } from './parts/engine-parts.js';
-import { type Batch, completesPrompt, type PrefillPiece } from './scheduler/batch.js';
+import { type Batch, completesPrompt, noPieces, type PrefillPiece } from './scheduler/batch.js';
 import type { Scheduler } from './scheduler/scheduler.js';
 import type { Sequence } from './sequence.js';
-import type { SampledToken } from './step/sampled-token.js';
 import type { StepWatch } from './step/step-watch.js';
+import type { TokenColumns } from './step/token-columns.js';
+import { TokenDelivery } from './step/token-delivery.js';
 
 /** Who decides, who computes, and the clock. */
 export interface StepPipelineOptions {
@@ -15,8 +17,8 @@ export interface StepPipelineOptions {
   readonly prefill: Pick<PromptRunner, 'launch' | 'forget'>;
   /** Whether a step is launched while the one before runs. */
   readonly lookAhead: boolean;
-  /** Resolves when a step may be launched behind the one that runs. */
-  readonly ready?: (() => Promise<void>) | undefined;
+  /** Resolves when a step may be launched behind the one that runs; undefined = now. */
+  readonly ready?: (() => Promise<void> | undefined) | undefined;
   readonly now: () => number;
   readonly watch?: Pick<StepWatch, 'computed'> | undefined;
   /** Told that a sequence may go on for which there was no step. */
@@ -43,26 +45,30 @@ export interface LookAheadReport {
 
 type WaitReason = keyof LookAheadReport['waits'];
 
-/** A matcher that answers so soon is asked within its steps again. */
-const quickMs = 10;
+/** What a part came to, or why it failed. */
+type Outcome<T> =
+  | { readonly result: T; readonly hasFailed: false }
+  | { readonly cause: unknown; readonly hasFailed: true };
 
 /** A part of a step under way. */
 interface Part<T> {
-  readonly name: string;
+  readonly kind: 'decode' | 'prefill';
   readonly sequences: readonly Sequence[];
-  /** Rejects with what the part failed of. */
-  readonly result: Promise<T>;
+  /** Never rejects, since it is awaited late: when what came before is delivered. */
+  readonly outcome: Promise<Outcome<T>>;
   /** By the clock, before it was enqueued. */
   readonly launchedMs: number;
+}
+
+interface PrefillPart extends Part<PrefillResult> {
+  readonly pieces: readonly PrefillPiece[];
 }
 
 /** A step under way. */
 interface Flight {
   readonly step: number;
-  readonly decode: Part<readonly SampledToken[]> | undefined;
-  readonly prefill:
-    | (Part<PrefillResult> & { readonly pieces: readonly PrefillPiece[] })
-    | undefined;
+  readonly decode: Part<TokenColumns> | undefined;
+  readonly prefill: PrefillPart | undefined;
   /** Why nothing may be launched before it is over. */
   readonly wait: WaitReason | undefined;
 }
@@ -73,18 +79,24 @@ interface Flight {
  */
 export class StepPipeline {
   readonly #options: StepPipelineOptions;
-  readonly #counts = { steps: 0, promptTokens: 0, generatedTokens: 0 };
+  readonly #delivery: TokenDelivery;
   readonly #waits = { grammar: 0, pages: 0, failure: 0 };
+  #steps = 0;
+  #promptTokens = 0;
   #aheadSteps = 0;
-  #discardedTokens = 0;
+  #launchedStep = 0;
+  #landedStep = 0;
   #flight: Flight | undefined;
-  /** Sequences whose matcher was late: no step waits for it again before it has been quick. */
-  readonly #slow = new WeakSet<Sequence>();
+  /** A part of the step that is being launched could not be enqueued. */
+  #isBroken = false;
   /** When a part was last over, by the clock. */
   #landedMs = 0;
 
   constructor(options: StepPipelineOptions) {
+    const { scheduler, now, wake } = options;
     this.#options = options;
+    const hold = (sequence: Sequence): void => scheduler.hold(sequence);
+    this.#delivery = new TokenDelivery({ hold, now, wake });
   }
 
   /** Steps launched; tokens computed of prompts, and generated. */
@@ -93,7 +105,18 @@ export class StepPipeline {
     readonly promptTokens: number;
     readonly generatedTokens: number;
   } {
-    return { ...this.#counts };
+    const { generatedTokens } = this.#delivery;
+    return { steps: this.#steps, promptTokens: this.#promptTokens, generatedTokens };
+  }
+
+  /** The step that was launched last; 0 = none. */
+  get launchedStep(): number {
+    return this.#launchedStep;
+  }
+
+  /** The one that is over, with all before it. */
+  get landedStep(): number {
+    return this.#landedStep;
   }
 
   /** Whether a step is under way. */
@@ -106,7 +129,7 @@ export class StepPipeline {
       isEnabled: this.#options.lookAhead,
       aheadSteps: this.#aheadSteps,
       waits: { ...this.#waits },
-      discardedTokens: this.#discardedTokens,
+      discardedTokens: this.#delivery.discardedTokens,
     };
   }
 
@@ -116,164 +139,157 @@ export class StepPipeline {
    *
    * @throws StepError if the device is lost
    */
-  async advance(batch: Batch): Promise<void> {
-    const { lookAhead, ready } = this.#options;
-    const before = this.#flight;
-    if (before && ready) await ready();
-    const flight = this.#launch(batch);
-    this.#flight = flight;
-    if (before) this.#aheadSteps += 1;
-    const failed = before ? !(await this.#land(before)) : false;
-    if (!lookAhead) await this.settle();
-    else if (flight.wait ?? failed) await this.settle(flight.wait ?? 'failure');
+  advance(batch: Batch): Promise<void> {
+    const room = this.#flight && this.#options.ready?.();
+    return room ? room.then(() => this.#advance(batch)) : this.#advance(batch);
   }
 
   /** Waits for the step under way and delivers it. */
-  async settle(reason?: WaitReason): Promise<void> {
+  settle(reason?: WaitReason): Promise<void> {
     const flight = this.#flight;
-    if (!flight) return;
+    if (!flight) return nothing;
     if (reason) this.#waits[reason] += 1;
     this.#flight = undefined;
-    await this.#land(flight);
+    return this.#land(flight);
   }
 
-  /** Enqueues both parts; one that cannot be enqueued fails alone, when its turn has come. */
-  #launch({ step, copies, decode, prefill: pieces, lacksPages }: Batch): Flight {
-    const { decode: decoder, prefill: prefiller } = this.#options;
-    this.#counts.steps += 1;
-    let isBroken = false;
-    const part = <T>(
-      name: string,
-      sequences: readonly Sequence[],
-      launch: () => Promise<T>,
-    ): Part<T> => {
-      const launchedMs = this.#options.now();
-      try {
-        const result = launch();
-        // It is awaited later, when what came before is delivered.
-        result.catch(() => undefined);
-        return { name, sequences, result, launchedMs };
-      } catch (error) {
-        isBroken = true;
-        this.#forget();
-        const result = Promise.reject<T>(error);
-        result.catch(() => undefined);
-        return { name, sequences, result, launchedMs };
-      }
-    };
-    const decoding =
-      decode.length > 0
-        ? part('decoding', decode, () => decoder.launch(decode, copies))
-        : undefined;
-    const owners = pieces.map(({ sequence }) => sequence);
-    const prefilling =
-      pieces.length > 0
-        ? { ...part('a prefill', owners, () => prefiller.launch(pieces)), pieces }
-        : undefined;
-    const wait = isBroken ? 'failure' : lacksPages ? 'pages' : grammarWait(decode, pieces);
+  #advance(batch: Batch): Promise<void> {
+    const before = this.#flight;
+    const flight = this.#launch(batch);
+    this.#flight = flight;
+    if (!before) return this.#settleUnlessAhead(flight, true) ?? nothing;
+    this.#aheadSteps += 1;
+    return this.#land(before, flight);
+  }
+
+  /** @param isWhole nothing failed of the step before @returns undefined: there is no need */
+  #settleUnlessAhead({ wait }: Flight, isWhole: boolean): Promise<void> | undefined {
+    if (!this.#options.lookAhead) return this.settle();
+    const reason = wait ?? (isWhole ? undefined : 'failure');
+    return reason && this.settle(reason);
+  }
+
+  #launch({ step, copies, decode, prefill, lacksPages }: Batch): Flight {
+    this.#steps += 1;
+    this.#launchedStep = step;
+    this.#isBroken = false;
+    const decoding = decode.length > 0 ? this.#launchDecode(decode, copies) : undefined;
+    const prefilling = prefill.length > 0 ? this.#launchPrefill(prefill) : undefined;
+    const cause = lacksPages ? 'pages' : grammarWait(decode, prefill);
+    const wait = this.#isBroken ? 'failure' : cause;
     return { step, decode: decoding, prefill: prefilling, wait };
   }
 
-  /** Decoded tokens go out before the step's prompts are over. @returns whether nothing failed */
-  async #land({ step, decode, prefill }: Flight): Promise<boolean> {
-    const { scheduler, now } = this.#options;
-    const isDecoded = await this.#take(decode, (tokens, { sequences }) => {
-      const drawn = sequences.filter((_, row) => tokens[row]?.end !== 'late');
-      // The last token of a prompt that another computed, or whose matcher was late, is a row here.
-      this.#counts.promptTokens += drawn.filter(({ generated }) => generated.length === 0).length;
-      scheduler.commit({ decode: drawn, prefill: [] });
-      this.#deliver(sequences, tokens);
-    });
-    const isComputed = await this.#take(prefill, ({ first, reports }, { launchedMs }) => {
-      const pieces = prefill?.pieces ?? [];
-      const ms = now() - Math.max(launchedMs, this.#landedMs);
-      const owners = completed(pieces);
-      const late = new Set(owners.filter((_, row) => first[row]?.end === 'late'));
-      const shortened = pieces.map((piece) =>
-        late.has(piece.sequence) ? { ...piece, tokens: piece.tokens - 1 } : piece,
-      );
-      scheduler.commit({ decode: [], prefill: shortened }, ms);
-      for (const { sequence, tokens } of reports) sequence.addPromptLogprobs(tokens);
-      this.#deliver(owners, first);
-      for (const { tokens } of shortened) this.#counts.promptTokens += tokens;
-    });
-    scheduler.landed(step);
-    return isDecoded && isComputed;
+  /** One that cannot be enqueued fails alone, when its turn has come. */
+  #launchDecode(sequences: readonly Sequence[], copies: readonly PageCopy[]): Part<TokenColumns> {
+    const launchedMs = this.#options.now();
+    let result: Promise<TokenColumns>;
+    try {
+      result = this.#options.decode.launch(sequences, copies);
+    } catch (error) {
+      result = this.#breakOff(error);
+    }
+    const outcome = result.then(succeeded<TokenColumns>, failed);
+    return { kind: 'decode', sequences, outcome, launchedMs };
   }
 
-  /** A part that fails ends its own sequences; the others go on, unless the device is lost. */
-  async #take<T>(
-    part: Part<T> | undefined,
-    deliver: (result: T, part: Part<T>) => void,
-  ): Promise<boolean> {
-    if (!part) return true;
+  /** The same for pieces of prompts. */
+  #launchPrefill(pieces: readonly PrefillPiece[]): PrefillPart {
+    const launchedMs = this.#options.now();
+    const sequences = pieces.map(({ sequence }) => sequence);
+    let result: Promise<PrefillResult>;
     try {
-      deliver(await part.result, part);
+      result = this.#options.prefill.launch(pieces);
+    } catch (error) {
+      result = this.#breakOff(error);
+    }
+    const outcome = result.then(succeeded<PrefillResult>, failed);
+    return { kind: 'prefill', sequences, outcome, launchedMs, pieces };
+  }
+
+  #breakOff<T>(error: unknown): Promise<T> {
+    this.#isBroken = true;
+    this.#forget();
+    return Promise.reject<T>(error);
+  }
+
+  /**
+   * Decoded tokens go out before the step's prompts are over. One function for all, as every other
+   * that waits costs a step half a kilobyte of heap.
+   *
+   * @param next a step that was launched meanwhile, and may have to be awaited, too
+   */
+  async #land({ step, decode, prefill }: Flight, next?: Flight): Promise<void> {
+    const isDecoded = !decode || this.#take(decode, await decode.outcome, this.#takeDecoded);
+    const isComputed = !prefill || this.#take(prefill, await prefill.outcome, this.#takePrefilled);
+    this.#options.scheduler.landed(step);
+    this.#landedStep = step;
+    const settled = next && this.#settleUnlessAhead(next, isDecoded && isComputed);
+    if (settled) await settled;
+  }
+
+  /**
+   * A part that fails ends its own sequences; the others go on, unless the device is lost.
+   *
+   * @returns whether it did not fail
+   */
+  #take<P extends Part<T>, T>(
+    part: P,
+    outcome: Outcome<T>,
+    deliver: (part: P, result: T) => void,
+  ): boolean {
+    try {
+      if (outcome.hasFailed) throw outcome.cause;
+      deliver(part, outcome.result);
       return true;
     } catch (cause) {
-      const error = new StepError(part.name, cause);
-      for (const sequence of part.sequences) sequence.finish('error', { error });
-      this.#forget();
-      if (isFatal(cause)) throw error;
+      this.#fail(part, cause);
       return false;
     } finally {
-      const { now, watch } = this.#options;
-      const nowMs = now();
-      const kind = part.name === 'decoding' ? 'decode' : 'prefill';
-      watch?.computed(kind, nowMs - Math.max(part.launchedMs, this.#landedMs));
-      this.#landedMs = nowMs;
+      this.#noteEnd(part);
     }
   }
 
-  #deliver(sequences: readonly Sequence[], tokens: readonly SampledToken[]): void {
-    sequences.forEach((sequence, row) => {
-      const token = tokens[row];
-      if (!token) return;
-      if (sequence.state === 'finished' || sequence.isAborted) {
-        this.#discardedTokens += 1;
-        return;
-      }
-      if (token.end === 'late') {
-        this.#hold(sequence);
-        return;
-      }
-      if (token.end === 'complete') {
-        sequence.finish('stop');
-        return;
-      }
-      if (token.end) {
-        sequence.finish('error', { error: token.end });
-        return;
-      }
-      if (Number.isNaN(token.logprob)) {
-        const error = new StepError('sampling', 'no logit of the row is a number');
-        sequence.finish('error', { error });
-        return;
-      }
-      this.#counts.generatedTokens += 1;
-      sequence.accept(token);
-      if (this.#slow.has(sequence)) this.#await(sequence);
-    });
+  readonly #takeDecoded = ({ sequences }: Part<TokenColumns>, tokens: TokenColumns): void => {
+    const { ends } = tokens;
+    const drawn = ends ? sequences.filter((_, row) => ends[row] !== 'late') : sequences;
+    for (const { generated } of drawn) {
+      // The last token of a prompt that another computed, or whose matcher was late, is a row here.
+      if (generated.length === 0) this.#promptTokens += 1;
+    }
+    this.#options.scheduler.commit({ decode: drawn, prefill: noPieces });
+    this.#delivery.deliver(sequences, tokens);
+  };
+
+  readonly #takePrefilled = (
+    { pieces, launchedMs }: PrefillPart,
+    { first, reports }: PrefillResult,
+  ): void => {
+    const { scheduler, now } = this.#options;
+    const ms = now() - Math.max(launchedMs, this.#landedMs);
+    const owners = pieces.filter(completesPrompt).map(({ sequence }) => sequence);
+    const late = new Set(owners.filter((_, row) => first.ends?.[row] === 'late'));
+    const shortened = pieces.map((piece) =>
+      late.has(piece.sequence) ? { ...piece, tokens: piece.tokens - 1 } : piece,
+    );
+    scheduler.commit({ decode: [], prefill: shortened }, ms);
+    for (const { sequence, tokens } of reports) sequence.addPromptLogprobs(tokens);
+    this.#delivery.deliver(owners, first);
+    for (const { tokens } of shortened) this.#promptTokens += tokens;
+  };
+
+  #fail({ kind, sequences }: Part<unknown>, cause: unknown): void {
+    const error = new StepError(kind === 'decode' ? 'decoding' : 'a prefill', cause);
+    for (const sequence of sequences) sequence.finish('error', { error });
+    this.#forget();
+    if (isFatal(cause)) throw error;
   }
 
-  /** Its token is drawn in a later step, when its matcher has answered. */
-  #hold(sequence: Sequence): void {
-    this.#slow.add(sequence);
-    this.#options.scheduler.hold(sequence);
-    this.#await(sequence);
-  }
-
-  #await(sequence: Sequence): void {
-    const { now, wake } = this.#options;
-    const answer = sequence.state === 'finished' ? undefined : askAhead(sequence);
-    if (!answer) return;
-    sequence.isHeld = true;
-    const askedMs = now();
-    void answer.then(() => {
-      sequence.isHeld = false;
-      if (now() - askedMs < quickMs) this.#slow.delete(sequence);
-      wake?.();
-    });
+  #noteEnd({ kind, launchedMs }: Part<unknown>): void {
+    const { now, watch } = this.#options;
+    const nowMs = now();
+    watch?.computed(kind, nowMs - Math.max(launchedMs, this.#landedMs));
+    this.#landedMs = nowMs;
   }
 
   /** After a failure nothing that the device was told is certain. */
@@ -283,14 +299,23 @@ export class StepPipeline {
   }
 }
 
+const nothing = Promise.resolve();
+
+function succeeded<T>(result: T): Outcome<T> {
+  return { result, hasFailed: false };
+}
+
+function failed(cause: unknown): Outcome<never> {
+  return { cause, hasFailed: true };
+}
+
 function grammarWait(
   decode: readonly Sequence[],
   pieces: readonly PrefillPiece[],
 ): WaitReason | undefined {
-  const drawn = [...decode, ...completed(pieces)];
-  return drawn.some(({ parameters }) => parameters.grammar) ? 'grammar' : undefined;
+  return decode.some(hasGrammar) || pieces.some(drawsByGrammar) ? 'grammar' : undefined;
 }
 
-function completed(pieces: readonly PrefillPiece[]): Sequence[] {
-  return pieces.filter(completesPrompt).map(({ sequence }) => sequence);
+function drawsByGrammar(piece: PrefillPiece): boolean {
+  return completesPrompt(piece) && hasGrammar(piece.sequence);
 }

@@ -134,7 +134,7 @@ onEachBackend((backend) => {
         logprobs: upload(stream, [0], [1], 'f32'),
       };
       const drawAt = async (position: number): Promise<number[]> => {
-        changes.uploadCounts(stream, [{ sequence, position }]);
+        changes.uploadCounts(stream, [sequence], { positions: Int32Array.of(position) });
         changes.uploadParameters(stream, [sequence], 1);
         const logits = upload(stream, new Float32Array(4), [1, 4], 'f32');
         const seen = Tensor.allocate(device, [1, 4], 'f32', { stream });

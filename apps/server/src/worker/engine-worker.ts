@@ -5,6 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Engine, GenerationEvent, Submission } from '@altstream/engine';
 import { Credits } from './credits.js';
 import { EventBatch } from './events/event-batch.js';
+import { flushCache } from './flush-cache.js';
 import { RemoteMatchers } from './grammar/remote-matchers.js';
 import { Heartbeat } from './heartbeat.js';
 import { startEngine } from './host/engine-host.js';
@@ -110,7 +111,7 @@ function handle(
       credits?.refund(message.messages);
       return;
     case 'flush':
-      post({ type: 'flushed', id: message.id, pages: engine.flushPrefixCache() });
+      void flushCache(engine).then((pages) => post({ type: 'flushed', id: message.id, pages }));
       return;
     case 'start-profile':
       answer(message.id, () => profiler.start(message.options));

@@ -1,11 +1,15 @@
 import { fromCompletion } from '../errors/from-native.js';
 import { offAbort, onAbort } from './abort-listeners.js';
 
-type Settle = (error: unknown) => void;
+/** Ends a promise that waits. */
+interface Waiter {
+  resolve(): void;
+  reject(error: unknown): void;
+}
 
 /** Passes completions of foreign threads to the promises and callbacks that wait for them. */
 export class Completions {
-  readonly #waiting = new Map<number, Settle>();
+  readonly #waiting = new Map<number, Waiter>();
   readonly #notified = new Map<number, () => void>();
   readonly #watched = new Map<number, (error: unknown) => void>();
   readonly #keepAlive: (on: boolean) => void;
@@ -33,26 +37,7 @@ export class Completions {
    * @param signal gives up the wait with an `AbortError`; the native work goes on
    */
   wait(start: (token: number) => void, signal?: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted) return reject(abortError(signal));
-      const token = this.#token();
-      const giveUp = () => {
-        if (this.#forget(token)) reject(abortError(signal));
-      };
-      const settle = (error: unknown) => {
-        if (signal) offAbort(signal, giveUp);
-        if (error === undefined) resolve();
-        else reject(error);
-      };
-      // First: what throws here must leave nothing that holds the process.
-      if (signal) onAbort(signal, giveUp);
-      this.#remember(token, settle);
-      try {
-        start(token);
-      } catch (error) {
-        if (this.#forget(token)) settle(error);
-      }
-    });
+    return signal ? this.#waitOrGiveUp(start, signal) : this.#wait(start);
   }
 
   /** Registers a callback that is called once, and kept until then. */
@@ -91,10 +76,11 @@ export class Completions {
 
   /** The addon calls this on the JS thread; a token is settled at most once. */
   readonly handle = (token: number, status: string): void => {
-    const settle = this.#waiting.get(token);
-    if (settle) {
+    const waiter = this.#waiting.get(token);
+    if (waiter) {
       this.#forget(token);
-      settle(status === '' ? undefined : fromCompletion(status));
+      if (status === '') waiter.resolve();
+      else waiter.reject(fromCompletion(status));
       return;
     }
     const watching = this.#watched.get(token);
@@ -109,15 +95,52 @@ export class Completions {
     else this.#dropNotification(token, status);
   };
 
+  #wait(start: (token: number) => void): Promise<void> {
+    const promise = new Promise<void>(take);
+    this.#begin(this.#token(), start, taken);
+    return promise;
+  }
+
+  #waitOrGiveUp(start: (token: number) => void, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(abortError(signal));
+      const token = this.#token();
+      const giveUp = () => {
+        if (this.#forget(token)) reject(abortError(signal));
+      };
+      // First: what throws here must leave nothing that holds the process.
+      onAbort(signal, giveUp);
+      this.#begin(token, start, {
+        resolve: () => {
+          offAbort(signal, giveUp);
+          resolve();
+        },
+        reject: (error) => {
+          offAbort(signal, giveUp);
+          reject(error);
+        },
+      });
+    });
+  }
+
+  #begin(token: number, start: (token: number) => void, waiter: Waiter): void {
+    this.#remember(token, waiter);
+    try {
+      start(token);
+    } catch (error) {
+      if (this.#forget(token)) waiter.reject(error);
+    }
+  }
+
   #dropNotification(token: number, status: string): void {
     this.#notified.delete(token);
     this.#droppedNotifications += 1;
     fromCompletion(status); // whoever listens to the diagnostics of lost devices is told
   }
 
-  #remember(token: number, settle: Settle): void {
+  #remember(token: number, waiter: Waiter): void {
     if (this.#waiting.size === 0) this.#keepAlive(true);
-    this.#waiting.set(token, settle);
+    this.#waiting.set(token, waiter);
   }
 
   #forget(token: number): boolean {
@@ -133,6 +156,14 @@ export class Completions {
     this.#next = token === 0x7fff_ffff ? 1 : token + 1;
     return token;
   }
+}
+
+// How the promise that was made last is ended. One function for all of them, and no other for each:
+// an engine waits at each step.
+let taken: Waiter;
+
+function take(resolve: () => void, reject: (error: unknown) => void): void {
+  taken = { resolve, reject };
 }
 
 // A function of its own: closures of one function share what they capture.

@@ -211,7 +211,13 @@ export class NativeStream implements Stream {
   }
 
   get pending(): number {
-    return guarded(() => environment().binding.streamPending(this.use('stream.pending')));
+    const handle = this.use('stream.pending');
+    // Not `guarded`: an engine asks at each step.
+    try {
+      return environment().binding.streamPending(handle);
+    } catch (error) {
+      throw fromNative(error);
+    }
   }
 
   async ready(below?: number): Promise<void> {

@@ -13,12 +13,14 @@ import { checkRacesBehind } from '../races.js';
 /** `stream.copy`. Without `bytes` both sides must be equally large. */
 export function copy(stream: Stream, destination: Memory, source: Memory, bytes?: number): void {
   const api = 'stream.copy';
-  const range = copyRange(api, stream.device, destination, source, bytes);
-  const { to, from } = range;
+  const { to, from, bytes: count } = copyRange(api, stream.device, destination, source, bytes);
   const handle = stream.submit(api);
-  guarded(() =>
-    environment().binding.copy(handle, to.handle, to.offset, from.handle, from.offset, range.bytes),
-  );
+  // Not `guarded`, which would make a function for each of the copies between an engine's graphs.
+  try {
+    environment().binding.copy(handle, to.handle, to.offset, from.handle, from.offset, count);
+  } catch (error) {
+    throw fromNative(error);
+  }
 }
 
 /** `stream.fill`. Without `bytes` all of `destination`. */

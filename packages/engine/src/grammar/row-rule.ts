@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GrammarError } from '../errors/index.js';
 import type { Sequence } from '../sequence.js';
+import { nextTurn } from '../step/next-turn.js';
 
 /**
  * Why a row has no next token: its text is complete, its matcher failed, or its matcher is not
@@ -71,8 +71,13 @@ export function askMatchers(
   sequences: readonly Sequence[],
   vocabSize: number,
 ): StepRules | undefined {
-  if (sequences.every(({ parameters }) => !parameters.grammar)) return undefined;
+  if (!sequences.some(hasGrammar)) return undefined;
   return new StepRules(sequences, vocabSize);
+}
+
+/** Whether a matcher says what may follow in a sequence. */
+export function hasGrammar({ parameters }: Sequence): boolean {
+  return parameters.grammar !== undefined;
 }
 
 /**

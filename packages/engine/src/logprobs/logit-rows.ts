@@ -26,17 +26,9 @@ export class LogitRows {
     this.#sequences = sequences;
   }
 
-  /** Enqueues the copies of `logits` f32 [rows, vocab], which may change behind them. */
-  read(logits: Tensor, stream: Stream): void {
-    this.#asked = this.#sequences.flatMap((sequence, row): AskedRow[] => {
-      if (sequence.parameters.logprobs === undefined) return [];
-      return [{ row, sequence, logits: new Float32Array(logits.shape[1] ?? 0) }];
-    });
-    this.#copied = Promise.all(
-      this.#asked.map(({ row, logits: host }) => stream.read(logits.slice(0, row, row + 1), host)),
-    );
-    // It is awaited later, or never if the rest of the step cannot be enqueued.
-    this.#copied.catch(() => undefined);
+  /** Takes `logits` f32 [rows, vocab]; they may change behind the copies that it enqueues. */
+  reader(stream: Stream): (logits: Tensor) => void {
+    return (logits) => this.#read(logits, stream);
   }
 
   /**
@@ -59,5 +51,17 @@ export class LogitRows {
       values.set(row, processedLogprobs(logits, { ...drawn, mask: rule?.mask, id, count }));
     }
     return values;
+  }
+
+  #read(logits: Tensor, stream: Stream): void {
+    this.#asked = this.#sequences.flatMap((sequence, row): AskedRow[] => {
+      if (sequence.parameters.logprobs === undefined) return [];
+      return [{ row, sequence, logits: new Float32Array(logits.shape[1] ?? 0) }];
+    });
+    this.#copied = Promise.all(
+      this.#asked.map(({ row, logits: host }) => stream.read(logits.slice(0, row, row + 1), host)),
+    );
+    // It is awaited later, or never if the rest of the step cannot be enqueued.
+    this.#copied.catch(() => undefined);
   }
 }

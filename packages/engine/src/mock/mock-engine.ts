@@ -2,7 +2,7 @@ import { Engine } from '../engine.js';
 import { type EngineOptions, settleOptions } from '../engine-options.js';
 import { ParameterError } from '../errors/index.js';
 import type { ModelFacts } from '../model.js';
-import { totalOfShare } from '../scheduler/share.js';
+import { totalOfShare } from '../pages/share.js';
 import { echoPrompt, type MockAnswer } from './mock-answer.js';
 import { type MockFault, MockFaults } from './mock-faults.js';
 import { MockDecode, MockLine, MockPrefill } from './mock-steps.js';

@@ -44,6 +44,7 @@ export class MockFaults {
 
   /** Counts a step. */
   meet(part: 'decode' | 'prefill'): MetFaults {
+    if (this.#armed.length === 0 && !this.#lost) return none;
     const due: MockFault[] = [];
     for (const one of this.#armed) {
       if ((one.fault.during ?? 'decode') !== part) continue;
@@ -63,6 +64,8 @@ export class MockFaults {
     };
   }
 }
+
+const none: MetFaults = { rows: [], extraMs: 0, error: undefined };
 
 function errorOf({ kind, during = 'decode' }: MockFault): Error | undefined {
   if (kind === 'step') return new Error(`a planted fault of a ${during} step`);

@@ -1,4 +1,4 @@
-import { setImmediate, setTimeout } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { ParameterError } from '../errors/index.js';
 import type { TokenLogprob } from '../generation-event.js';
 import { askMatchers, type RowRule } from '../grammar/row-rule.js';
@@ -6,7 +6,9 @@ import type { GraphRunnerReport } from '../graph-runner.js';
 import type { DecodeRunner, PrefillResult, PromptRunner } from '../parts/engine-parts.js';
 import { completesPrompt, type PrefillPiece } from '../scheduler/batch.js';
 import type { Sequence } from '../sequence.js';
-import type { SampledToken } from '../step/sampled-token.js';
+import { nextTurn } from '../step/next-turn.js';
+import { wantsAlternatives } from '../step/sampled-tokens.js';
+import { noTokens, type TokenColumns } from '../step/token-columns.js';
 import type { MockAnswer } from './mock-answer.js';
 import type { MockFaults } from './mock-faults.js';
 
@@ -30,10 +32,12 @@ export class MockLine {
   run<T>(step: () => Promise<T>): Promise<T> {
     const result = this.#last.then(step);
     // One that fails is the matter of its own step.
-    this.#last = result.catch(() => undefined);
+    this.#last = result.catch(ignore);
     return result;
   }
 }
+
+function ignore(): void {}
 
 /** Lets the time of a step go by and takes its tokens from a script. */
 class MockStep {
@@ -50,7 +54,7 @@ class MockStep {
     part: 'decode' | 'prefill',
     ms: number,
     sequences: readonly Sequence[],
-  ): Promise<SampledToken[]> {
+  ): Promise<TokenColumns> {
     return this.behaviour.line.run(() => this.#pass(part, ms, sequences));
   }
 
@@ -58,22 +62,40 @@ class MockStep {
     part: 'decode' | 'prefill',
     ms: number,
     sequences: readonly Sequence[],
-  ): Promise<SampledToken[]> {
+  ): Promise<TokenColumns> {
     const { faults, vocabSize } = this.behaviour;
     const { rows, extraMs, error } = faults.meet(part);
     const asked = askMatchers(sequences, vocabSize);
     // Even a step that takes no time lets messages and timers have their turn, as a device does.
     if (ms + extraMs > 0) await setTimeout(ms + extraMs);
-    else await setImmediate();
+    else await nextTurn();
     if (error) throw error;
-    const bad = new Set(rows.map((row) => row % sequences.length));
-    const rules = (await asked?.collect()) ?? [];
-    return sequences.map((sequence, row) => this.#token(sequence, rules[row], bad.has(row)));
+    return this.#tokens(sequences, asked && (await asked.collect()), rows);
   }
 
-  #token(sequence: Sequence, rule: RowRule, isBad: boolean): SampledToken {
+  /** @param bad rows whose logits are no numbers, modulo the rows */
+  #tokens(
+    sequences: readonly Sequence[],
+    rules: readonly RowRule[] | undefined,
+    bad: readonly number[],
+  ): TokenColumns {
+    const rows = sequences.length;
+    if (rows === 0) return noTokens;
+    const { vocabSize } = this.behaviour;
+    const ids = sequences.map((sequence, row) => this.#id(sequence, rules?.[row]));
+    const logprobs = ids.map(() => 0);
+    for (const row of bad) logprobs[row % rows] = Number.NaN;
+    const top = sequences.some(wantsAlternatives)
+      ? sequences.map(({ parameters }, row) =>
+          certain(ids[row] ?? -1, parameters.logprobs ?? 0, vocabSize),
+        )
+      : undefined;
+    return { ids, logprobs, top, ends: rules?.map((rule) => rule?.end) };
+  }
+
+  #id(sequence: Sequence, rule: RowRule): number {
     const { answer, vocabSize } = this.behaviour;
-    if (rule?.end) return { id: -1, logprob: 0, top: [], end: rule.end };
+    if (rule?.end) return -1;
     // Nobody is told what is computed for a request that has ended.
     const said = sequence.state === 'finished' ? 0 : answer(sequence);
     const id = rule?.mask ? allowedId(said, rule.mask) : said;
@@ -81,8 +103,7 @@ class MockStep {
       const expected = `an id from 0 to ${vocabSize - 1}`;
       throw new ParameterError({ parameter: 'answer', expected, received: id });
     }
-    const top = certain(id, sequence.parameters.logprobs ?? 0, vocabSize);
-    return { id, logprob: isBad ? Number.NaN : 0, top };
+    return id;
   }
 }
 
@@ -90,7 +111,7 @@ class MockStep {
 export class MockDecode extends MockStep implements DecodeRunner {
   #steps = 0;
 
-  launch(sequences: readonly Sequence[]): Promise<SampledToken[]> {
+  launch(sequences: readonly Sequence[]): Promise<TokenColumns> {
     this.#steps += 1;
     return this.pass('decode', this.behaviour.decodeMs, sequences);
   }

@@ -20,8 +20,11 @@ export class PageCopies {
 
   /** What the next step begins with; a sequence that has let its page go needs no copy. */
   take(): readonly PageCopy[] {
+    if (this.#waiting.length === 0) return none;
     const taken = this.#waiting.filter(({ sequence, to }) => sequence.pages.includes(to));
     this.#waiting = [];
     return taken;
   }
 }
+
+const none: readonly PageCopy[] = [];

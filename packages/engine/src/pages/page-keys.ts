@@ -18,10 +18,15 @@ export class PageKeys {
   readonly #options: PageKeysOptions;
   readonly #salt: Buffer;
   readonly #keys: string[] = [];
+  /** Tokens of the page that is named, and their bytes. */
+  readonly #ids: Int32Array;
+  readonly #bytes: Uint8Array;
   #prompt: string | undefined;
 
   constructor(options: PageKeysOptions) {
     this.#options = options;
+    this.#ids = new Int32Array(options.pageTokens);
+    this.#bytes = new Uint8Array(this.#ids.buffer);
     // The first byte tells no salt from an empty one; hashed, every salt has the same length.
     const marked = options.salt === undefined ? '-' : `+${options.salt}`;
     this.#salt = createHash('sha256').update(marked).digest();
@@ -59,12 +64,12 @@ export class PageKeys {
   #hash(index: number, length = this.#options.pageTokens): string {
     const { pageTokens, tokenAt } = this.#options;
     const first = index * pageTokens;
-    const ids = Int32Array.from({ length }, (_, offset) => tokenAt(first + offset));
+    for (let at = 0; at < length; at += 1) this.#ids[at] = tokenAt(first + at);
     const parent = this.#keys[index - 1] ?? '\0'.repeat(32);
     return createHash('sha256')
       .update(parent, 'latin1')
       .update(this.#salt)
-      .update(new Uint8Array(ids.buffer))
+      .update(length < pageTokens ? this.#bytes.subarray(0, 4 * length) : this.#bytes)
       .digest('binary');
   }
 }

@@ -78,6 +78,7 @@ export class PageTables {
   /** Nothing of the steps up to this one runs any more. */
   landed(step: number): void {
     this.#landed = Math.max(this.#landed, step);
+    if (this.#leaving.length === 0) return;
     const free = this.#leaving.filter((table) => table.step <= this.#landed);
     if (free.length === 0) return;
     this.#leaving = this.#leaving.filter((table) => table.step > this.#landed);

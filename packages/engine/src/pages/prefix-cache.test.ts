@@ -114,7 +114,7 @@ describe('the prefix cache', () => {
     const { sequence } = makeSequence({ promptTokens: 7, maxTokens: 9 });
     cache.admit(sequence, 0);
     compute(cache, sequence);
-    sequence.accept({ id: 5, logprob: 0, top: [] });
+    sequence.accept({ type: 'token', id: 5, logprob: 0, top: [] });
     // A step looks ahead: it has the page, and the sequence ends before its token is known to be
     // wanted.
     cache.grow(sequence, 8);

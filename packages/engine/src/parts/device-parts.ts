@@ -47,9 +47,8 @@ export async function deviceParts(asked: SettledOptions): Promise<EngineParts> {
     const buckets = graphSizes;
     const decode = keep(new GraphRunner({ ...parts, buckets, maxRows, lookAhead, drawn: prefill }));
     await decode.capture();
-    const ready = async (): Promise<void> => {
-      if (stream.pending >= fewPending) await stream.ready(fewPending);
-    };
+    const ready = (): Promise<void> | undefined =>
+      stream.pending >= fewPending ? stream.ready(fewPending) : undefined;
     return { options, pages: cache.pages, decode, prefill, ready, dispose };
   } catch (error) {
     dispose();

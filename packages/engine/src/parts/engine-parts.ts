@@ -5,12 +5,12 @@ import type { ModelFacts } from '../model.js';
 import type { PageCopy } from '../pages/page-copies.js';
 import type { PrefillPiece } from '../scheduler/batch.js';
 import type { Sequence } from '../sequence.js';
-import type { SampledToken } from '../step/sampled-token.js';
+import type { TokenColumns } from '../step/token-columns.js';
 
 /** What pieces of prompts came to. */
 export interface PrefillResult {
   /** The first token of each piece that completes its prompt, in the order of the pieces. */
-  readonly first: readonly SampledToken[];
+  readonly first: TokenColumns;
   /** Log-probabilities of prompt tokens, in order, of the sequences that want them. */
   readonly reports: readonly {
     readonly sequence: Sequence;
@@ -28,12 +28,10 @@ export interface DecodeRunner {
    * be started.
    *
    * @param copies pages to copy before, in order
-   * @returns the token drawn after it for each sequence, in order
+   * @returns the token drawn after it for each sequence; take them before the step after the next
+   * is launched
    */
-  launch(
-    sequences: readonly Sequence[],
-    copies?: readonly PageCopy[],
-  ): Promise<readonly SampledToken[]>;
+  launch(sequences: readonly Sequence[], copies?: readonly PageCopy[]): Promise<TokenColumns>;
   /** After a failed step nothing that was computed is certain. */
   forget(): void;
   describe(): GraphRunnerReport;
@@ -58,8 +56,11 @@ export interface EngineParts {
   readonly pages: number;
   readonly decode: DecodeRunner;
   readonly prefill: PromptRunner;
-  /** Resolves when a step may be launched behind the one that runs; absent = at any time. */
-  readonly ready?: () => Promise<void>;
+  /**
+   * Resolves when a step may be launched behind the one that runs; undefined = now, absent = at any
+   * time.
+   */
+  readonly ready?: () => Promise<void> | undefined;
   /** Frees everything; no step is under way. */
   dispose(): void;
 }

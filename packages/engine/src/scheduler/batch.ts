@@ -30,8 +30,11 @@ export function completesPrompt({ sequence, start, tokens }: PrefillPiece): bool
   return start + tokens === sequence.prefillTokens;
 }
 
+/** No piece of any prompt. */
+export const noPieces: readonly PrefillPiece[] = [];
+
 /** Nothing is computed. */
-export const emptyBatch: BatchParts = { decode: [], prefill: [] };
+export const emptyBatch: BatchParts = { decode: [], prefill: noPieces };
 
 /** How deep in their contexts pieces of prompts lie, and how many tokens they have. */
 export function extentOf(pieces: readonly PrefillPiece[]): { depth: number; tokens: number } {

@@ -1,6 +1,7 @@
 import type { PrefixCache } from '../pages/prefix-cache.js';
 import type { Sequence } from '../sequence.js';
 import type { RunningSet } from './running-set.js';
+import { matching } from './seldom-lists.js';
 import type { TenantShare } from './tenant-share.js';
 import { chooseVictim, losesLess } from './victim.js';
 
@@ -42,14 +43,10 @@ export class DecodeRoom {
    */
   grow(step: number | undefined): ReadonlySet<Sequence> {
     const { cache, running } = this.#options;
+    const needy = matching(running.decodes.rows, this.#isNeedy);
+    if (needy.length === 0) return noneStalled;
     const stalled = new Set<Sequence>();
-    const needy = running.decodes.rows.filter(
-      ({ computedTokens, pages, sharedTokens }) =>
-        computedTokens >= pages.length * cache.pageTokens || sharedTokens > 0,
-    );
-    // Whoever would be preempted last takes pages first.
-    if (needy.length > cache.availablePages) needy.sort((a, b) => (losesLess(a, b) ? 1 : -1));
-    for (const sequence of needy) {
+    for (const sequence of needy.length > cache.availablePages ? lastToGoFirst(needy) : needy) {
       if (sequence.state !== 'decoding') continue;
       if (this.#grow(sequence)) continue;
       if (step !== undefined && this.#make(sequence, step)) continue;
@@ -65,14 +62,18 @@ export class DecodeRoom {
    */
   force(): Sequence | undefined {
     const { decodes } = this.#options.running;
-    const [first] = [...decodes.rows].sort((a, b) => (losesLess(a, b) ? 1 : -1));
+    const [first] = lastToGoFirst(decodes.rows);
     this.#isLacking = true;
     return first && this.#make(first, undefined) ? first : undefined;
   }
 
+  /** Whether its next token goes to a page that it does not have, or that others hold, too. */
+  readonly #isNeedy = ({ computedTokens, pages, sharedTokens }: Sequence): boolean =>
+    computedTokens >= pages.length * this.#options.cache.pageTokens || sharedTokens > 0;
+
   #grow(sequence: Sequence): boolean {
     const { cache, running, shares } = this.#options;
-    if (!shares.mayGrow(sequence, running.live)) return false;
+    if (!shares.mayGrow(sequence, running)) return false;
     return cache.grow(sequence, sequence.computedTokens + 1);
   }
 
@@ -81,7 +82,7 @@ export class DecodeRoom {
     const { running, shares, preempt } = this.#options;
     while (!this.#grow(sequence)) {
       // Who has its share takes from its own.
-      const isFull = !shares.mayGrow(sequence, running.live);
+      const isFull = !shares.mayGrow(sequence, running);
       const from = isFull ? shares.of(sequence, running.live) : running.live;
       const victim = chooseVictim(from, sequence, step);
       if (!victim) return false;
@@ -90,4 +91,11 @@ export class DecodeRoom {
     }
     return true;
   }
+}
+
+const noneStalled: ReadonlySet<Sequence> = new Set();
+
+/** Whoever would be preempted last takes pages first. */
+function lastToGoFirst(sequences: readonly Sequence[]): Sequence[] {
+  return [...sequences].sort((a, b) => (losesLess(a, b) ? 1 : -1));
 }

@@ -1,5 +1,6 @@
 import type { Sequence } from '../sequence.js';
 import type { PrefillPiece } from './batch.js';
+import { matching } from './seldom-lists.js';
 
 /** How much of which prompts a step may compute. */
 export interface PieceLimits {
@@ -56,8 +57,8 @@ export class PrefillQueue {
   }
 
   /** Takes out the sequences for which the test holds, in order. */
-  remove(test: (sequence: Sequence) => boolean): Sequence[] {
-    const removed = this.#sequences.filter(test);
+  remove(test: (sequence: Sequence) => boolean): readonly Sequence[] {
+    const removed = matching(this.#sequences, test);
     if (removed.length > 0) {
       const kept = this.#sequences.filter((sequence) => !removed.includes(sequence));
       this.#sequences.splice(0, this.#sequences.length, ...kept);

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { makeSequence } from '../../test/makers/sequence.js';
+import type { TokenEvent } from '../generation-event.js';
 import { PagePool } from '../pages/page-pool.js';
 import { PrefixCache } from '../pages/prefix-cache.js';
 import type { Batch } from './batch.js';
 import { Scheduler } from './scheduler.js';
 
-const token = { id: 7, logprob: -1, top: [] };
+const token: TokenEvent = { type: 'token', id: 7, logprob: -1, top: [] };
 
 function makeScheduler(
   pages = 16,

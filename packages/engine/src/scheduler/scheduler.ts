@@ -1,11 +1,21 @@
+import type { DeadlineError } from '../errors/index.js';
+import type { PageCopy } from '../pages/page-copies.js';
 import type { Sequence } from '../sequence.js';
-import { type Batch, type BatchParts, emptyBatch, extentOf, type PrefillPiece } from './batch.js';
+import {
+  type Batch,
+  type BatchParts,
+  emptyBatch,
+  extentOf,
+  noPieces,
+  type PrefillPiece,
+} from './batch.js';
 import { DecodeRoom } from './decode-room.js';
 import { Headroom } from './headroom.js';
 import { lateness } from './lateness.js';
 import { PrefillPace } from './prefill-pace.js';
 import { RunningSet } from './running-set.js';
 import type { SchedulerCounts, SchedulerOptions } from './scheduler-options.js';
+import { joined } from './seldom-lists.js';
 import { TenantShare } from './tenant-share.js';
 import type { Backlog } from './trace/trace-line.js';
 import { TraceRecorder } from './trace/trace-recorder.js';
@@ -28,6 +38,8 @@ export class Scheduler {
   readonly #counts = { preemptions: 0, expired: 0, sharePreemptions: 0, tenantsAtShare: 0 };
   #step = 0;
   #landed = 0;
+  /** The clock of the last decision. */
+  #nowMs = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -126,7 +138,7 @@ export class Scheduler {
     cache.landed(this.#landed);
     cache.begin();
     // Of one that failed nobody takes anything.
-    if (!this.#running.some(({ outcome }) => outcome === 'error')) {
+    if (!this.#running.some(hasFailed)) {
       cache.handOver(this.#running.prefills.sequences);
     }
     this.#retire(nowMs);
@@ -136,12 +148,13 @@ export class Scheduler {
     if (backlog === 'stuck') this.#counts.tenantsAtShare = 0;
     const parts = backlog === 'stuck' ? emptyBatch : this.#batch(nowMs, backlog);
     const isStep = parts.decode.length + parts.prefill.length > 0;
-    const copies = isStep ? cache.takeCopies() : [];
-    this.#trace.decided(parts, { copies, availablePages: cache.availablePages });
+    const copies = isStep ? cache.takeCopies() : noCopies;
+    this.#trace.decided(parts, copies, cache);
     if (!isStep) return undefined;
     this.#step += 1;
     this.#launch(parts);
-    return { ...parts, copies, step: this.#step, lacksPages: this.lacksPages };
+    const { decode, prefill } = parts;
+    return { decode, prefill, copies, step: this.#step, lacksPages: this.lacksPages };
   }
 
   /**
@@ -151,14 +164,15 @@ export class Scheduler {
    * @param prefillMs how long its prompts took, if that was measured
    */
   commit(parts: BatchParts, prefillMs?: number): void {
-    const decode = parts.decode.filter(({ state }) => state !== 'finished');
     const { prefill } = parts;
+    const hasEnded = parts.decode.some(isOver);
+    const decode = hasEnded ? parts.decode.filter((one) => !isOver(one)) : parts.decode;
     for (const sequence of decode) {
       sequence.landedTokens += 1;
       this.#waiting.chargeToken(sequence);
     }
     for (const { sequence, tokens } of prefill) sequence.landedTokens += tokens;
-    this.#trace.committed({ decode, prefill }, prefillMs);
+    this.#trace.committed(decode, prefill, prefillMs);
     const { cache } = this.#options;
     for (const sequence of decode) cache.publish(sequence);
     for (const { sequence } of prefill) cache.publish(sequence);
@@ -198,9 +212,9 @@ export class Scheduler {
   }
 
   /** Forgets every sequence, and its pages with it: nobody will use the pool again. */
-  abandon(): Sequence[] {
+  abandon(): readonly Sequence[] {
     const all = () => true;
-    return [...this.#waiting.remove(all), ...this.#running.remove(all)];
+    return joined(this.#waiting.remove(all), this.#running.remove(all));
   }
 
   get #isFlying(): boolean {
@@ -215,50 +229,59 @@ export class Scheduler {
     const mayPrefill = backlog === 'none';
     this.#counts.tenantsAtShare = mayPrefill ? this.#admit(nowMs) : 0;
     const patient = mayPrefill ? this.#share() : undefined;
-    const decode = this.#running.decodes.rows.filter((one) => !stalled.has(one));
-    const prefill = patient ? this.#growPrefills(decode.length > 0, patient) : [];
+    const { rows } = this.#running.decodes;
+    const decode = stalled.size > 0 ? rows.filter((one) => !stalled.has(one)) : rows;
+    const prefill = patient ? this.#growPrefills(decode.length > 0, patient) : noPieces;
     if (decode.length + prefill.length > 0 || this.#running.places === 0)
       return { decode, prefill };
     const isStuck = mayPrefill && !this.#isFlying && !this.isSearching;
     const forced = isStuck ? this.#room.force() : undefined;
-    return forced ? { decode: [forced], prefill: [] } : emptyBatch;
+    return forced ? { decode: [forced], prefill: noPieces } : emptyBatch;
   }
 
   /** What was decided is on its way: the next step builds on it. */
   #launch({ decode, prefill }: BatchParts): void {
-    const launch = (sequence: Sequence, tokens: number): void => {
-      sequence.computedTokens += tokens;
-      sequence.lastStep = this.#step;
-    };
-    for (const sequence of decode) launch(sequence, 1);
-    for (const { sequence, tokens } of prefill) launch(sequence, tokens);
-    this.#toRows((one) => one.remainingPrefill === 0);
+    for (const sequence of decode) sequence.launch(1, this.#step);
+    for (const { sequence, tokens } of prefill) sequence.launch(tokens, this.#step);
+    this.#toRows(isComputed);
   }
 
   /** Gives back the pages of every sequence that finished, was given up, or whose time is over. */
   #retire(nowMs: number): void {
-    const { queueTimeoutMs } = this.#options;
-    const isOver = (sequence: Sequence): boolean => {
-      const isNew = sequence.state !== 'finished' && !sequence.isAborted;
-      // What is on its way is awaited: it was computed in time.
-      const mayBeLate = isNew && !sequence.isInFlight;
-      const late = mayBeLate ? lateness(sequence, nowMs, queueTimeoutMs) : undefined;
-      if (late) {
-        this.#counts.expired += 1;
-        this.#trace.expired(sequence);
-        sequence.finish('error', { error: late });
-      } else if (!isNew) this.#trace.over(sequence);
-      if (sequence.isAborted) sequence.finish('abort');
-      return sequence.state === 'finished';
-    };
-    for (const sequence of this.#running.remove(isOver)) this.#release(sequence);
-    this.#waiting.remove(isOver);
-    this.#waiting.forgetIdle(this.live);
-    this.#running.end(
-      (one) =>
-        one.isInFlight &&
-        (one.drawnTokens >= one.maxTokens || lateness(one, nowMs, queueTimeoutMs) !== undefined),
-    );
+    this.#nowMs = nowMs;
+    for (const sequence of this.#running.remove(this.#ends)) this.#release(sequence);
+    this.#waiting.remove(this.#ends);
+    this.#waiting.forgetIdle(this.#isBusy);
+    this.#running.end(this.#needsNoMore);
+  }
+
+  // Made once, and not at each decision.
+
+  /** Ends the sequence if it is to end now. @returns whether it has ended */
+  readonly #ends = (sequence: Sequence): boolean => {
+    const isNew = sequence.state !== 'finished' && !sequence.isAborted;
+    // What is on its way is awaited: it was computed in time.
+    const late = isNew && !sequence.isInFlight ? this.#lateness(sequence) : undefined;
+    if (late) {
+      this.#counts.expired += 1;
+      this.#trace.expired(sequence);
+      sequence.finish('error', { error: late });
+    } else if (!isNew) this.#trace.over(sequence);
+    if (sequence.isAborted) sequence.finish('abort');
+    return sequence.state === 'finished';
+  };
+
+  /** Whether the step under way is its last one. */
+  readonly #needsNoMore = (sequence: Sequence): boolean =>
+    sequence.isInFlight &&
+    (sequence.drawnTokens >= sequence.maxTokens || this.#lateness(sequence) !== undefined);
+
+  /** Whether a sequence of the tenant runs. */
+  readonly #isBusy = (tenant: string): boolean =>
+    this.#running.some((sequence) => sequence.tenant === tenant);
+
+  #lateness(sequence: Sequence): DeadlineError | undefined {
+    return lateness(sequence, this.#nowMs, this.#options.queueTimeoutMs);
   }
 
   /**
@@ -268,6 +291,7 @@ export class Scheduler {
    * @returns tenants of which only their share kept one waiting
    */
   #admit(nowMs: number): number {
+    if (this.#waiting.length === 0) return 0;
     const { cache, maxSequences } = this.#options;
     const full = new Set<string>();
     while (this.#running.places < maxSequences) {
@@ -298,7 +322,7 @@ export class Scheduler {
    * @returns those that wait for more
    */
   #share(): ReadonlySet<Sequence> {
-    if (this.#running.prefills.sequences.length === 0) return nobody;
+    if (this.#running.prefills.sequences.length === 0) return nonePatient;
     const patient = this.#options.cache.share(this.#running.prefills.sequences, this.live);
     this.#toRows((one) => one.sharedTokens > 0);
     return patient;
@@ -313,7 +337,8 @@ export class Scheduler {
   }
 
   /** Pieces of prompts; their pages were promised. */
-  #growPrefills(isDecoding: boolean, patient: ReadonlySet<Sequence>): PrefillPiece[] {
+  #growPrefills(isDecoding: boolean, patient: ReadonlySet<Sequence>): readonly PrefillPiece[] {
+    if (this.#running.prefills.sequences.length === 0) return noPieces;
     const { cache, maxPartialPrefills, longPrefillTokenThreshold } = this.#options;
     const limits = {
       budgetTokens: this.#budget(isDecoding),
@@ -354,4 +379,19 @@ export class Scheduler {
   }
 }
 
-const nobody: ReadonlySet<Sequence> = new Set();
+const nonePatient: ReadonlySet<Sequence> = new Set();
+const noCopies: readonly PageCopy[] = [];
+
+// Tests of a sequence that every decision makes; named here, they are no new functions each time.
+
+function isOver({ state }: Sequence): boolean {
+  return state === 'finished';
+}
+
+function hasFailed({ outcome }: Sequence): boolean {
+  return outcome === 'error';
+}
+
+function isComputed({ remainingPrefill }: Sequence): boolean {
+  return remainingPrefill === 0;
+}

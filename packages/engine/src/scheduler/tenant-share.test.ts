@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compute, makeScheduler, runAll } from '../../test/makers/scheduling.js';
 import { makeSequence } from '../../test/makers/sequence.js';
+import { shareOf } from '../pages/share.js';
 import type { Sequence } from '../sequence.js';
-import { shareOf } from './share.js';
 import { replaySchedule } from './trace/replay.js';
 
 type Made = ReturnType<typeof makeScheduler>;

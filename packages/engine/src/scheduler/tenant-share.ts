@@ -1,6 +1,7 @@
 import type { PrefixCache } from '../pages/prefix-cache.js';
+import { shareOf } from '../pages/share.js';
 import type { Sequence } from '../sequence.js';
-import { shareOf } from './share.js';
+import type { RunningSet } from './running-set.js';
 
 /**
  * Keeps what each tenant's sequences hold, and were promised, within a share of the pages. A page
@@ -44,9 +45,9 @@ export class TenantShare {
   }
 
   /** Whether it may take one more page; one that it was promised is counted already. */
-  mayGrow(sequence: Sequence, live: readonly Sequence[]): boolean {
+  mayGrow(sequence: Sequence, running: Pick<RunningSet, 'live'>): boolean {
     if (!this.#isOn || this.#cache.search.holding(sequence).promised > 0) return true;
-    return this.#held(this.of(sequence, live)) < this.#mostPages;
+    return this.#held(this.of(sequence, running.live)) < this.#mostPages;
   }
 
   /** Pages of the tenant that holds most. */

@@ -103,7 +103,7 @@ describe('the waiting queue', () => {
       add('o', { tenant: 'o', promptTokens: 2000 });
     }
     expect(takeAll().join('')).toBe('oogg');
-    queue.forgetIdle([]);
+    queue.forgetIdle(() => false);
     add('g', { tenant: 'g', promptTokens: 2000 });
     add('o', { tenant: 'o', promptTokens: 2000 });
     expect(take()).toBe('g');

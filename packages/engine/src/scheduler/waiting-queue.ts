@@ -1,4 +1,5 @@
 import type { Sequence } from '../sequence.js';
+import { joined, matching, nobody } from './seldom-lists.js';
 
 /** Milliseconds of waiting after which a sequence counts as one priority better. */
 const promotionMs = 30_000;
@@ -13,7 +14,7 @@ const mostPasses = 8;
 /** What a tenant spent while nobody else wanted it weighs no more than this later. */
 const mostDebt = 32_768;
 
-const nobody: ReadonlySet<string> = new Set();
+const noTenants: ReadonlySet<string> = new Set();
 
 /** What one tenant has waiting, and what it may still spend. */
 interface Tenant {
@@ -89,7 +90,7 @@ export class WaitingQueue {
    *
    * @param except tenants that are passed over
    */
-  head(nowMs: number, except: ReadonlySet<string> = nobody): Sequence | undefined {
+  head(nowMs: number, except: ReadonlySet<string> = noTenants): Sequence | undefined {
     const mayStart = ({ name, waiting }: Tenant) => waiting.length > 0 && !except.has(name);
     const tenants = this.#ring.filter(mayStart);
     const [only] = tenants;
@@ -141,32 +142,36 @@ export class WaitingQueue {
 
   /** Charges the tenant of a sequence that generated a token. */
   chargeToken(sequence: Sequence): void {
-    this.#charge(this.#tenantOf(sequence), decodeCost);
+    // Alone there is nobody to be fair to, and this is asked for each token.
+    if (this.#ring.length > 1) this.#charge(this.#tenantOf(sequence), decodeCost);
   }
 
   /** Takes out the sequences for which the test holds. */
-  remove(test: (sequence: Sequence) => boolean): Sequence[] {
-    const removed: Sequence[] = [];
+  remove(test: (sequence: Sequence) => boolean): readonly Sequence[] {
+    let removed = nobody;
     for (const { waiting } of this.#ring) {
-      const kept = waiting.filter((sequence) => {
-        if (!test(sequence)) return true;
-        removed.push(sequence);
-        this.#tokens -= sequence.prompt.length;
-        return false;
-      });
-      if (kept.length < waiting.length) waiting.splice(0, waiting.length, ...kept);
+      const gone = matching(waiting, test);
+      if (gone.length === 0) continue;
+      const isGone = new Set(gone);
+      const kept = waiting.filter((sequence) => !isGone.has(sequence));
+      waiting.splice(0, waiting.length, ...kept);
+      for (const { prompt } of gone) this.#tokens -= prompt.length;
+      removed = joined(removed, gone);
     }
     this.#length -= removed.length;
     return removed;
   }
 
-  /** Forgets tenants that have nothing under way, so that their number stays bounded. */
-  forgetIdle(running: readonly Sequence[]): void {
+  /**
+   * Forgets tenants that have nothing under way, so that their number stays bounded.
+   *
+   * @param isBusy whether a sequence of the tenant runs
+   */
+  forgetIdle(isBusy: (tenant: string) => boolean): void {
     if (this.#ring.length < 2) return;
-    const busy = new Set(running.map(({ tenant }) => tenant));
     for (let index = this.#ring.length - 1; index >= 0; index -= 1) {
       const tenant = this.#ring[index];
-      if (!tenant || tenant.waiting.length > 0 || busy.has(tenant.name)) continue;
+      if (!tenant || tenant.waiting.length > 0 || isBusy(tenant.name)) continue;
       this.#ring.splice(index, 1);
       if (index < this.#turn) this.#turn -= 1;
     }
@@ -206,8 +211,7 @@ export class WaitingQueue {
   }
 
   #tenantOf({ tenant: name }: Sequence): Tenant {
-    const known = this.#ring.find((tenant) => tenant.name === name);
-    if (known) return known;
+    for (const tenant of this.#ring) if (tenant.name === name) return tenant;
     const made = { name, waiting: [], deficit: 0, isCredited: false };
     this.#ring.push(made);
     return made;

@@ -6,17 +6,23 @@ import { CopyRuns } from './copy-runs.js';
 import type { DeviceDraws } from './device-draws.js';
 import { PageTable } from './page-table.js';
 
-/** What changes with every step, in the order of the block. */
-const columns = ['positions', 'slots', 'samplePositions'] as const;
+/** What changes with every step, and where in the block it is. */
+const placeOf = { positions: 0, slots: 1, samplePositions: 2 };
+const columns = Object.keys(placeOf).length;
 
-/** The numbers of one step in pinned memory. */
+/** The numbers of one step in pinned memory, with views of them. */
 interface Side {
   readonly inputs: HostBuffer;
   readonly view: Int32Array;
   readonly outputs: HostBuffer;
+  readonly drawn: StepOutputs;
+  /** Gives them; made once, and not at each step. */
+  readonly give: () => StepOutputs;
 }
 
-/** What a step chose; valid until the side is in use again. */
+/**
+ * What a step chose, and behind it rows that it did not have; valid until the side is in use again.
+ */
 export interface StepOutputs {
   readonly ids: Int32Array;
   readonly logprobs: Float32Array;
@@ -52,7 +58,7 @@ export class DecodeBlock {
     this.#fed = { ids: new Float64Array(maxRows), positions: new Int32Array(maxRows) };
     this.#pageTable = new PageTable(device, { sequences: maxRows, maxPages }, 'decode');
     const identity = make('rows', [maxRows]);
-    const inputs = make('inputs', [columns.length, maxRows]);
+    const inputs = make('inputs', [columns, maxRows]);
     const outputs = make('outputs', [2, maxRows]);
     this.#owned = [identity, inputs, outputs];
     this.#identity = identity.borrow();
@@ -61,7 +67,11 @@ export class DecodeBlock {
     this.#sides = Array.from({ length: sides }, () => {
       const inputs = device.allocHostSync(this.#inputs.bytes);
       const view = new Int32Array(inputs.buffer).fill(-1);
-      return { inputs, view, outputs: device.allocHostSync(this.#outputs.bytes) };
+      const outputs = device.allocHostSync(this.#outputs.bytes);
+      const { buffer, bytes } = outputs;
+      const ids = new Int32Array(buffer, 0, maxRows);
+      const drawn = { ids, logprobs: new Float32Array(buffer, bytes / 2, maxRows) };
+      return { inputs, view, outputs, drawn, give: () => drawn };
     });
   }
 
@@ -114,20 +124,22 @@ export class DecodeBlock {
   set(
     stream: Stream,
     sequences: readonly Sequence[],
-    { rows, elsewhere }: { rows: number; elsewhere?: DeviceDraws | undefined },
+    drawn: { readonly rows: number; readonly elsewhere?: DeviceDraws | undefined },
   ): boolean {
     this.#turn = (this.#turn + 1) % this.#sides.length;
     const { view } = this.#side;
-    const [position = 0, slot = 0, sample = 0] = columns.map((_, c) => c * this.#maxRows);
+    const width = this.#maxRows;
     view.fill(-1);
-    sequences.forEach((sequence, row) => {
+    for (let row = 0; row < sequences.length; row += 1) {
+      const sequence = sequences[row];
+      if (!sequence) continue;
       const { computedTokens } = sequence;
-      view[position + row] = computedTokens - 1;
-      view[slot + row] = sequence.slotAt(computedTokens - 1);
-      view[sample + row] = computedTokens;
-    });
+      view[placeOf.positions * width + row] = computedTokens - 1;
+      view[placeOf.slots * width + row] = sequence.slotAt(computedTokens - 1);
+      view[placeOf.samplePositions * width + row] = computedTokens;
+    }
     this.#pageTable.upload(stream, sequences);
-    const isFed = this.#feed(stream, sequences, { rows, elsewhere });
+    const isFed = this.#feed(stream, sequences, drawn);
     this.#note(sequences);
     return isFed;
   }
@@ -142,13 +154,14 @@ export class DecodeBlock {
     stream.copy(this.#side.outputs, this.#outputs);
   }
 
-  /** What the step that was set last chooses for so many sequences, when it is over. */
-  outputs(sequences: number): StepOutputs {
-    const { buffer, bytes } = this.#side.outputs;
-    return {
-      ids: new Int32Array(buffer, 0, sequences),
-      logprobs: new Float32Array(buffer, bytes / 2, sequences),
-    };
+  /** What the step that was set last chooses for its sequences, when it is over. */
+  get outputs(): StepOutputs {
+    return this.#side.drawn;
+  }
+
+  /** The same, when the step is over: behind `done`. */
+  outputsBehind(done: Promise<void>): Promise<StepOutputs> {
+    return done.then(this.#side.give);
   }
 
   /** Forgets what the device was told: after a failed step nothing of it is certain. */
@@ -180,9 +193,9 @@ export class DecodeBlock {
   #feed(
     stream: Stream,
     sequences: readonly Sequence[],
-    { rows, elsewhere }: { rows: number; elsewhere: DeviceDraws | undefined },
+    { rows, elsewhere }: { readonly rows: number; readonly elsewhere?: DeviceDraws | undefined },
   ): boolean {
-    if (sequences.every((sequence, row) => this.#isInPlace(sequence, row))) return true;
+    if (this.#areInPlace(sequences)) return true;
     const moved = sequences.flatMap((sequence, row) => {
       if (this.#isInPlace(sequence, row)) return [];
       return [{ sequence, row, position: sequence.computedTokens - 1 }];
@@ -209,6 +222,14 @@ export class DecodeBlock {
     return false;
   }
 
+  #areInPlace(sequences: readonly Sequence[]): boolean {
+    for (let row = 0; row < sequences.length; row += 1) {
+      const sequence = sequences[row];
+      if (sequence && !this.#isInPlace(sequence, row)) return false;
+    }
+    return true;
+  }
+
   #isInPlace({ id, computedTokens }: Sequence, row: number): boolean {
     const { ids, positions } = this.#fed;
     return ids[row] === id && positions[row] === computedTokens - 1;
@@ -218,10 +239,10 @@ export class DecodeBlock {
   #note(sequences: readonly Sequence[]): void {
     const { ids, positions } = this.#fed;
     ids.fill(0);
-    sequences.forEach(({ id, computedTokens }, row) => {
-      ids[row] = id;
-      positions[row] = computedTokens;
-    });
+    for (let row = 0; row < sequences.length; row += 1) {
+      ids[row] = sequences[row]?.id ?? 0;
+      positions[row] = sequences[row]?.computedTokens ?? 0;
+    }
   }
 
   #drawnAbove(row: number, id: number, position: number): Tensor | undefined {
@@ -234,8 +255,8 @@ export class DecodeBlock {
     return Tensor.of(this.#outputs, [length], 'i32', { byteOffset: row * 4 });
   }
 
-  #column(name: (typeof columns)[number], rows: number): Tensor {
-    const byteOffset = columns.indexOf(name) * this.#maxRows * 4;
+  #column(name: keyof typeof placeOf, rows: number): Tensor {
+    const byteOffset = placeOf[name] * this.#maxRows * 4;
     return Tensor.of(this.#inputs, [rows], 'i32', { byteOffset });
   }
 }

@@ -19,13 +19,6 @@ export interface LogitChangesShape {
   readonly entries: number;
 }
 
-/** A row's sequence, and where its token stands. */
-export interface DrawnRow {
-  readonly sequence: Sequence;
-  /** Of the token to be drawn. */
-  readonly position: number;
-}
-
 /**
  * Penalties, biases and stop tokens that come too early, of each row, as device tensors at fixed
  * addresses. Tokens of a row are counted on the device as they are drawn, so a step waits for no
@@ -98,12 +91,18 @@ export class LogitChanges {
    * Enqueues the counts of rows whose sequence is new there, or was elsewhere meanwhile. Those that
    * only the device knows are copied, in ascending order, as rows move to lower places only.
    *
+   * @param positions of the tokens to be drawn
    * @param elsewhere counts of another runner
    */
-  uploadCounts(stream: Stream, rows: readonly DrawnRow[], elsewhere?: DeviceDraws): void {
-    rows.forEach(({ sequence, position }, row) => {
+  uploadCounts(
+    stream: Stream,
+    sequences: readonly Sequence[],
+    { positions, elsewhere }: { positions: Int32Array; elsewhere?: DeviceDraws | undefined },
+  ): void {
+    sequences.forEach((sequence, row) => {
       if ((flagsOf(sequence.parameters) & flagOf.penalties) === 0) return;
       const { id } = sequence;
+      const position = positions[row] ?? 0;
       const known = this.#counted[row];
       if (known?.id !== id || known.position !== position) {
         const place = this.#tensor('counts').slice(0, row, row + 1);

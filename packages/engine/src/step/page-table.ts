@@ -43,25 +43,17 @@ export class PageTable {
   upload(stream: Stream, sequences: readonly Sequence[]): void {
     const width = this.#maxPages;
     let first = 0;
-    const send = (end: number): void => {
-      if (end > first) {
-        stream.write(
-          this.#tensor.slice(0, first, end),
-          this.#rows.subarray(first * width, end * width),
-        );
+    for (let row = 0; row <= sequences.length; row += 1) {
+      const sequence = sequences[row];
+      if (sequence && this.#note(row, sequence)) {
+        for (let at = 0; at < width; at += 1) {
+          this.#rows[row * width + at] = sequence.pages[at] ?? -1;
+        }
+        continue;
       }
-      first = end + 1;
-    };
-    sequences.forEach((sequence, row) => {
-      if (!this.#note(row, sequence)) {
-        send(row);
-        return;
-      }
-      for (let at = 0; at < width; at += 1) {
-        this.#rows[row * width + at] = sequence.pages[at] ?? -1;
-      }
-    });
-    send(sequences.length);
+      this.#send(stream, first, row);
+      first = row + 1;
+    }
   }
 
   /** Makes the next upload write every row anew. */
@@ -71,6 +63,13 @@ export class PageTable {
 
   dispose(): void {
     this.#owned.dispose();
+  }
+
+  #send(stream: Stream, first: number, end: number): void {
+    if (end <= first) return;
+    const width = this.#maxPages;
+    const rows = this.#rows.subarray(first * width, end * width);
+    stream.write(this.#tensor.slice(0, first, end), rows);
   }
 
   /** @returns whether the device holds something else in the row */

@@ -4,7 +4,7 @@ import type { RowRule } from '../grammar/row-rule.js';
 import type { LogitRows } from '../logprobs/logit-rows.js';
 import { type RowLogprobs, readLogprobs, type Sampled, type Sampler } from '../sampler.js';
 import type { Sequence } from '../sequence.js';
-import type { SampledToken } from './sampled-token.js';
+import { noTokens, type TokenColumns } from './token-columns.js';
 
 /** Who chooses in the rows of a step that have a grammar. */
 export interface RuledRows {
@@ -25,7 +25,7 @@ export async function chooseByRules(
   rows: RuledRows,
   values: { logits: Tensor; ids: Int32Array; logprobs: Float32Array; deviceIds: Tensor },
   stream: Stream,
-): Promise<SampledToken[]> {
+): Promise<TokenColumns> {
   const { sequences, rules, masked, sampler, processed } = rows;
   const { logits, ids, logprobs, deviceIds } = values;
   const chosen = await masked.choose(rows, { logits, ids }, stream);
@@ -37,13 +37,12 @@ export async function chooseByRules(
   const top = await readAlternatives(rows, first, stream, chosen.size > 0);
   const own = logprobs.map((logprob, row) => top[row]?.logprob ?? logprob);
   const drawn = { ids, logprobs: own, top };
-  const tokens = await sampledTokens(sequences, drawn, { processed, rules });
-  return tokens.map((token, row) => {
+  const ends = sequences.map((_, row) => {
     // A ban of what alone may follow, such as a stop token before the least length, ends the text.
     const isStuck = chosen.get(row) === false && !Number.isNaN(logprobs[row]);
-    const end = rules[row]?.end ?? (isStuck ? 'complete' : undefined);
-    return end === undefined ? token : { ...token, end };
+    return rules[row]?.end ?? (isStuck ? 'complete' : undefined);
   });
+  return { ...(await withLogprobs(sequences, drawn, { processed, rules })), ends };
 }
 
 /** Reads sampled ids and logprobs back, with alternatives for the rows that want them. */
@@ -55,9 +54,9 @@ export async function collectSampled(
   }: Omit<RuledRows, 'rules'> & { rules: RuledRows['rules'] | undefined },
   { logits, sampled }: { logits: Tensor; sampled: Sampled },
   stream: Stream,
-): Promise<SampledToken[]> {
+): Promise<TokenColumns> {
   const rows = sequences.length;
-  if (rows === 0) return [];
+  if (rows === 0) return noTokens;
   const ids = new Int32Array(rows);
   const logprobs = new Float32Array(rows);
   const firstIds = sampled.ids.slice(0, 0, rows);
@@ -74,7 +73,12 @@ export async function collectSampled(
     stream.read(firstIds, ids),
     stream.read(sampled.logprobs.slice(0, 0, rows), logprobs),
   ]);
-  return sampledTokens(sequences, { ids, logprobs, top }, { processed });
+  return withLogprobs(sequences, { ids, logprobs, top }, { processed });
+}
+
+/** Whether a sequence asked for the best alternatives of each token. */
+export function wantsAlternatives({ parameters }: Sequence): boolean {
+  return (parameters.logprobs ?? 0) > 0;
 }
 
 /** Alternatives of all rows, as many as one wants; none if none does, unless `always`. */
@@ -91,10 +95,8 @@ export async function readAlternatives(
     : readLogprobs({ ...input, count }, { stream, allocator: stream });
 }
 
-const noAlternatives: SampledToken['top'] = [];
-
-/** The tokens of a step that is over. */
-export async function sampledTokens(
+/** The tokens of a step that is over, with the log-probabilities that its rows want. */
+export async function withLogprobs(
   sequences: readonly Sequence[],
   values: {
     readonly ids: Int32Array;
@@ -102,14 +104,16 @@ export async function sampledTokens(
     readonly top: readonly RowLogprobs[];
   },
   { processed, rules }: Pick<RuledRows, 'processed'> & { readonly rules?: RuledRows['rules'] },
-): Promise<SampledToken[]> {
+): Promise<TokenColumns> {
   const drawnFrom = await processed?.logprobs(values.ids, rules);
-  return sequences.map(({ parameters }, row) => {
-    const own = drawnFrom?.get(row);
-    return {
-      id: values.ids[row] ?? -1,
-      logprob: own?.logprob ?? values.logprobs[row] ?? Number.NaN,
-      top: own?.top ?? values.top[row]?.top.slice(0, parameters.logprobs ?? 0) ?? noAlternatives,
-    };
-  });
+  return {
+    ids: values.ids,
+    logprobs: sequences.map(
+      (_, row) => drawnFrom?.get(row)?.logprob ?? values.logprobs[row] ?? Number.NaN,
+    ),
+    top: sequences.map(({ parameters }, row) => {
+      const alternatives = values.top[row]?.top.slice(0, parameters.logprobs ?? 0);
+      return drawnFrom?.get(row)?.top ?? alternatives ?? [];
+    }),
+  };
 }

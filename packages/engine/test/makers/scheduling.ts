@@ -1,10 +1,11 @@
+import type { TokenEvent } from '../../src/generation-event.js';
 import { PagePool } from '../../src/pages/page-pool.js';
 import { PrefixCache } from '../../src/pages/prefix-cache.js';
 import { type Batch, completesPrompt } from '../../src/scheduler/batch.js';
 import { Scheduler } from '../../src/scheduler/scheduler.js';
 import type { SchedulerOptions } from '../../src/scheduler/scheduler-options.js';
 
-const token = { id: 7, logprob: -1, top: [] };
+const token: TokenEvent = { type: 'token', id: 7, logprob: -1, top: [] };
 
 /** A scheduler over a pool of pages of 4 tokens, with every limit small. */
 export function makeScheduler(

@@ -2,8 +2,12 @@ import type { Engine } from '../../src/index.js';
 
 /** Steps between two looks at the heap. */
 const stride = 16;
-/** Code is compiled, and scratch has grown, before these. */
+/** Scratch has grown before these. */
 const warmUpSteps = 2000;
+/** When the compiler has made what it can of the code is not known, so the best of these counts. */
+const rounds = 4;
+
+type Measured = Pick<Engine, 'submit' | 'idle' | 'flushPrefixCache'>;
 
 /** Bytes of JavaScript's heap that a decode step allocates, garbage or not. */
 export interface StepHeap {
@@ -17,13 +21,25 @@ export interface StepHeap {
  * collection between two looks makes one difference small or negative, which the median does not
  * mind.
  *
- * @param steps that are measured, behind a warm-up
+ * @param steps that are measured in each round, behind a warm-up
  */
 export async function measureStepHeap(
-  engine: Pick<Engine, 'submit'>,
+  engine: Measured,
   rows: number,
   steps: number,
 ): Promise<StepHeap> {
+  let best: StepHeap = { median: Number.POSITIVE_INFINITY, p90: Number.POSITIVE_INFINITY };
+  for (let round = 0; round < rounds; round += 1) {
+    const one = await measureRound(engine, rows, steps);
+    if (one.median < best.median) best = one;
+    // The next one finds the pages as this one did.
+    await engine.idle();
+    engine.flushPrefixCache();
+  }
+  return best;
+}
+
+async function measureRound(engine: Measured, rows: number, steps: number): Promise<StepHeap> {
   const looks = new Float64Array(steps / stride);
   const ends = Array.from({ length: rows }, (_, row) => run(engine, row, steps, looks));
   await Promise.all(ends);
@@ -38,7 +54,7 @@ export async function measureStepHeap(
 }
 
 function run(
-  engine: Pick<Engine, 'submit'>,
+  engine: Pick<Measured, 'submit'>,
   row: number,
   steps: number,
   looks: Float64Array,

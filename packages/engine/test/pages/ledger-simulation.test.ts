@@ -82,7 +82,8 @@ class Simulation {
     one.landedTokens += tokens;
     this.cache.publish(one);
     const isComplete = one.remainingPrefill <= 0;
-    if (isComplete) one.accept({ id: this.#random.integer(0, 3), logprob: 0, top: [] });
+    if (isComplete)
+      one.accept({ type: 'token', id: this.#random.integer(0, 3), logprob: 0, top: [] });
     if (one.state === 'finished') this.#leave(one);
   }
 

@@ -9,6 +9,7 @@ import type {
   Stream,
   Tensor,
 } from '../../contract.js';
+import { fromNative } from '../../errors/from-native.js';
 import { notTheObject } from '../../errors/not-the-object.js';
 import { NativeKernel } from '../../launch/kernel.js';
 import type { LaunchConfig } from '../../launch/launch-config.js';
@@ -20,7 +21,7 @@ import { NativeRecord } from '../../native/record.js';
 import { runTextTask } from '../../native/task.js';
 import { checkRacesBehind } from '../../races.js';
 import { notCloneable } from '../../threads/not-cloneable.js';
-import { hostRange } from '../../trace/host-ranges.js';
+import { hostRange, wantsHostRanges } from '../../trace/host-ranges.js';
 import type { GraphNode } from '../graph-node.js';
 import type { HeldObjects } from '../held-objects.js';
 import type { GraphTarget } from '../nodes/graph-target.js';
@@ -61,13 +62,24 @@ export class NativeGraphExec implements GraphExec {
   launch(stream: Stream = this.currentStream('graphExec.launch')): this {
     const api = 'graphExec.launch';
     if (typeof stream?.submit !== 'function') throw wrongKind(api, 'stream', stream, 'a stream');
-    const { binding } = environment();
     const handle = stream.submit(api);
-    const launch = () => binding.graphLaunch(this.use(api), handle);
-    launchKeeping(handle, this.#held.objects, () => {
-      hostRange('launch graph', () => guarded(launch));
-    });
+    const { objects } = this.#held;
+    // Nearly every graph keeps nothing and is in no trace, and its launch then makes no functions.
+    if (objects.length === 0 && !wantsHostRanges()) this.#launch(handle);
+    else {
+      launchKeeping(handle, objects, () => {
+        hostRange('launch graph', () => this.#launch(handle));
+      });
+    }
     return this;
+  }
+
+  #launch(stream: Handle): void {
+    try {
+      environment().binding.graphLaunch(this.use('graphExec.launch'), stream);
+    } catch (error) {
+      throw fromNative(error);
+    }
   }
 
   upload(stream: Stream = this.currentStream('graphExec.upload')): this {

@@ -25,7 +25,7 @@ function record(seed: number) {
     scheduler.commit({ decode: [], prefill }, random.uniform(0.5, 3));
     for (const sequence of drawn) {
       if (sequence.state === 'finished' || sequence.isAborted) continue;
-      sequence.accept({ id: random.integer(0, 9), logprob: 0, top: [] });
+      sequence.accept({ type: 'token', id: random.integer(0, 9), logprob: 0, top: [] });
       if (random.integer(0, 40) === 0) sequence.finish('stop');
     }
     scheduler.landed(step);

@@ -98,7 +98,8 @@ export class TraceRecorder {
   /** The answer to what was asked. */
   decided(
     { decode, prefill }: BatchParts,
-    after: { readonly copies: readonly PageCopy[]; readonly availablePages: number },
+    copies: readonly PageCopy[],
+    after: { readonly availablePages: number },
   ): void {
     if (!this.#write) return;
     this.#line({
@@ -113,7 +114,7 @@ export class TraceRecorder {
         admitted: this.#admitted,
         decode: decode.map(({ id }) => id),
         prefill: prefill.map(pieceOf),
-        copied: after.copies.map(({ sequence }) => sequence.id),
+        copied: copies.map(({ sequence }) => sequence.id),
         availablePages: after.availablePages,
       },
     });
@@ -125,7 +126,11 @@ export class TraceRecorder {
   }
 
   /** A part of a batch was computed; call when it is counted. */
-  committed({ decode, prefill }: BatchParts, prefillMs: number | undefined): void {
+  committed(
+    decode: readonly Sequence[],
+    prefill: readonly PrefillPiece[],
+    prefillMs: number | undefined,
+  ): void {
     if (!this.#write) return;
     this.#line({
       commit: decode.map(({ id }) => id),
