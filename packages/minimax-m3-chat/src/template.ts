@@ -1,15 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Environment, Interpreter, parse, tokenize } from '@huggingface/jinja';
+import { parse, tokenize } from '@huggingface/jinja';
 import { TemplateError } from './errors/index.js';
 import { cutReason } from './template/cut-reason.js';
 import { jinjaGlobals, RaisedByTemplate } from './template/jinja-globals.js';
 import type { ChatMessage, ToolDefinition } from './template/messages.js';
 import { prepareMessages } from './template/prepare-messages.js';
-import { type FencedText, UserTextFence } from './template/user-text-fence.js';
+import { runTemplate, type TemplateProgram } from './template/run-template.js';
+import { type MarkedText, TemplateMarks } from './template/template-marks.js';
 
 const maxPromptChars = 64 * 1024 * 1024;
-const plainKeys = new Set(['role']);
+const maxDepth = 128;
 
 /** What a template is rendered with. */
 export interface RenderInput {
@@ -22,12 +23,14 @@ export interface RenderInput {
 }
 
 /** A rendered prompt; give it to `ChatTokenizer.encodePrompt`. */
-export type RenderedPrompt = FencedText;
+export type RenderedPrompt = MarkedText;
 
 /** A parsed `chat_template.jinja` of a checkpoint. */
 export class ChatTemplate {
-  readonly #program: ReturnType<typeof parse>;
+  readonly #program: TemplateProgram;
   readonly #controlTexts: readonly string[];
+  readonly #taken: ReadonlySet<string>;
+  readonly #marks: TemplateMarks;
 
   /**
    * @param source  Jinja text
@@ -36,12 +39,14 @@ export class ChatTemplate {
    */
   constructor(source: string, controlTexts: readonly string[]) {
     this.#controlTexts = controlTexts;
+    this.#taken = TemplateMarks.takenIn(source);
+    this.#marks = new TemplateMarks(controlTexts, this.#taken);
     try {
       this.#program = parse(tokenize(source, { lstrip_blocks: true, trim_blocks: true }));
     } catch (cause) {
       throw new TemplateError(
         'CHAT_TEMPLATE_SYNTAX',
-        `chat template: cannot be parsed (${cutReason((cause as Error).message)}); ` +
+        `chat template: cannot be parsed (${reasonOf(cause as Error, source)}); ` +
           'check chat_template.jinja of the checkpoint',
         { cause },
       );
@@ -51,8 +56,7 @@ export class ChatTemplate {
   /**
    * Renders a dialogue. Text that came with the request can never become a control token.
    * @throws TemplateError: `CHAT_TEMPLATE_INPUT` (malformed messages), `CHAT_TEMPLATE_RAISED` (the
-   *   template refused them), `CHAT_TEMPLATE_FAILED`, `CHAT_TEMPLATE_TOO_LARGE`,
-   *   `CHAT_TEMPLATE_FENCE`
+   *   template refused them), `CHAT_TEMPLATE_FAILED`, `CHAT_TEMPLATE_TOO_LARGE`
    */
   render(input: RenderInput): RenderedPrompt {
     const globals = jinjaGlobals(new Date());
@@ -63,23 +67,30 @@ export class ChatTemplate {
     };
     checkKwargs(kwargs, { ...globals, ...given, add_generation_prompt: true });
     checkSize([given, kwargs]);
-    const fence = new UserTextFence(this.#controlTexts);
-    const rendered = this.#run({
-      ...globals,
-      ...(fence.wrap(kwargs) as Record<string, unknown>),
-      messages: fence.wrap(given.messages, plainKeys),
-      tools: fence.wrap(given.tools),
-      add_generation_prompt: input.addGenerationPrompt !== false,
-    });
+    const marks = this.#marksBeside([given, kwargs]);
+    const rendered = this.#run(
+      {
+        ...globals,
+        ...kwargs,
+        ...given,
+        add_generation_prompt: input.addGenerationPrompt !== false,
+      },
+      marks,
+    );
     if (rendered.length > maxPromptChars) throw tooLarge('the prompt', rendered.length);
-    return fence.remove(rendered);
+    return marks.restore(rendered);
   }
 
-  #run(variables: Record<string, unknown>): string {
-    const environment = new Environment();
-    for (const [name, value] of Object.entries(variables)) environment.set(name, value);
+  /** Others than usual where a request has characters that mark. */
+  #marksBeside(given: unknown): TemplateMarks {
+    const taken = TemplateMarks.takenBy(given);
+    if (this.#marks.isFreeOf(taken)) return this.#marks;
+    return new TemplateMarks(this.#controlTexts, new Set([...this.#taken, ...taken]));
+  }
+
+  #run(variables: Record<string, unknown>, marks: TemplateMarks): string {
     try {
-      return String(new Interpreter(environment).run(this.#program).value);
+      return runTemplate(this.#program, variables, marks);
     } catch (cause) {
       if (cause instanceof RaisedByTemplate) {
         throw new TemplateError(
@@ -117,6 +128,14 @@ export async function loadTemplate(
     );
   }
   return new ChatTemplate(source, controlTexts);
+}
+
+/** The library does not know the one word of loops, and says nothing that helps. */
+function reasonOf(error: Error, source: string): string {
+  if (/\{%-?\s*for\s[^%]*\srecursive\s*-?%\}/.test(source)) {
+    return 'loops marked `recursive` are not supported, use a macro that calls itself';
+  }
+  return cutReason(error.message);
 }
 
 async function readOptional(path: string): Promise<string | undefined> {
@@ -174,9 +193,18 @@ function tooLarge(what: string, chars: number): TemplateError {
   );
 }
 
+function tooDeep(): TemplateError {
+  return new TemplateError(
+    'CHAT_TEMPLATE_INPUT',
+    `render: a message, tool or argument is nested deeper than ${maxDepth}; flatten it`,
+  );
+}
+
 function countChars(value: unknown, depth: number): number {
   if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null || depth > 200) return 0;
+  if (typeof value !== 'object' || value === null) return 0;
+  // Messages begin two levels below what is counted.
+  if (depth > maxDepth + 2) throw tooDeep();
   let chars = 0;
   for (const [key, item] of Object.entries(value))
     chars += key.length + countChars(item, depth + 1);

@@ -54,9 +54,9 @@ export class ChatTokenizer {
     return this.#encode(text, options.specials === true ? this.#finder.find(text) : []);
   }
 
-  /** Encodes a rendered prompt: literals in the template are control ids, in user text never. */
+  /** Encodes a rendered prompt: literals of the template are control ids, of user text never. */
   encodePrompt(prompt: RenderedPrompt): number[] {
-    return this.#encode(prompt.text, this.#finder.find(prompt.text, prompt.userSpans));
+    return this.#encode(prompt.text, this.#finder.findIn(prompt.text, prompt.templateSpans));
   }
 
   /** The whole text of `ids`, special tokens included; invalid UTF-8 becomes U+FFFD. */

@@ -44,13 +44,15 @@ describe('ChatTokenizer', () => {
     );
   });
 
-  test('lets a user span hide no literal of the template that begins inside it', () => {
+  test('takes a literal of the template behind a piece of one of the user, and only whole ones', () => {
     const text = '[e~[e~[';
     const end = tokenizer.requireSpecialId(controlTexts.endTurn);
-    const ids = tokenizer.encodePrompt({ text, userSpans: [{ start: 0, end: 3 }] });
+    const ids = tokenizer.encodePrompt({ text, templateSpans: [{ start: 3, end: 7 }] });
     expect(ids.at(-1)).toBe(end);
     expect(ids.filter((id) => id === end)).toHaveLength(1);
-    expect(tokenizer.encodePrompt({ text, userSpans: [{ start: 0, end: 4 }] })).not.toContain(end);
+    expect(tokenizer.encodePrompt({ text, templateSpans: [{ start: 4, end: 7 }] })).not.toContain(
+      end,
+    );
   });
 
   test('leaves special tokens out of a decode on request', () => {

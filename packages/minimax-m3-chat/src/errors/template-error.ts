@@ -7,8 +7,7 @@ export type TemplateErrorCode =
   | 'CHAT_TEMPLATE_FAILED'
   | 'CHAT_TEMPLATE_RAISED'
   | 'CHAT_TEMPLATE_INPUT'
-  | 'CHAT_TEMPLATE_TOO_LARGE'
-  | 'CHAT_TEMPLATE_FENCE';
+  | 'CHAT_TEMPLATE_TOO_LARGE';
 
 /**
  * A template is missing or broken, or it refused the messages. `CHAT_TEMPLATE_RAISED` and
