@@ -44,3 +44,5 @@ export { ChatTokenizer, type EncodeOptions, loadTokenizer } from './tokenizer.js
 export { ToolCallParser, type ToolCallParserOptions } from './tool-call-parser.js';
 export type { OutputDelta, ToolCallEnd, ToolCallStart } from './tool-calls/output-delta.js';
 export type { ParserFaults } from './tool-calls/parser-faults.js';
+export { ValueSchema } from './tool-calls/schema.js';
+export { TagNames } from './tool-calls/tag-names.js';

@@ -1,9 +1,11 @@
 import type { ToolDefinition } from './template/messages.js';
 import { CallArguments } from './tool-calls/call-arguments.js';
 import { createCallId } from './tool-calls/call-id.js';
-import { type Lexeme, type MarkedTag, MarkerLexer } from './tool-calls/marker-lexer.js';
+import { type Lexeme, MarkerLexer } from './tool-calls/marker-lexer.js';
 import { DeltaQueue, type OutputDelta } from './tool-calls/output-delta.js';
 import { noFaults, type ParserFaults } from './tool-calls/parser-faults.js';
+import type { MarkedTag } from './tool-calls/plain-tag.js';
+import { TagNames } from './tool-calls/tag-names.js';
 
 /** How tool calls are read. */
 export interface ToolCallParserOptions {
@@ -32,7 +34,7 @@ export class ToolCallParser {
   readonly #options: ToolCallParserOptions;
   readonly #schemas: ReadonlyMap<string, unknown>;
   readonly #faults: ParserFaults;
-  readonly #lexer = new MarkerLexer();
+  readonly #lexer = new MarkerLexer(() => new TagNames([...this.#schemas.values()]));
   readonly #deltas = new DeltaQueue();
   #call: OpenCall | null = null;
   #calls = 0;

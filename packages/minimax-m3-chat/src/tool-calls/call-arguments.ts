@@ -5,9 +5,10 @@ import {
   type DropListener,
   type ValueNode,
 } from './convert-value.js';
-import type { MarkedTag } from './marker-lexer.js';
+
 import type { DeltaQueue } from './output-delta.js';
 import type { ParserFaults } from './parser-faults.js';
+import type { MarkedTag } from './plain-tag.js';
 import { undeclared, ValueSchema } from './schema.js';
 
 const maxDepth = 64;

@@ -46,7 +46,10 @@ export function convertRepeated(
 
 function isArrayNode(node: ValueNode, schema: ValueSchema): boolean {
   const isList = node.children.every((child) => child.name === 'item');
-  return isList && !schema.hasProperty('item');
+  if (!isList || !schema.hasProperty('item')) return isList;
+  // One may be the property; an object has no second one, unless that is a list itself.
+  const isOneList = schema.property('item')?.types.has('array') === true;
+  return node.children.length > 1 && schema.types.has('array') && !isOneList;
 }
 
 function convertItems(

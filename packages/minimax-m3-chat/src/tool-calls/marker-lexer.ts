@@ -1,24 +1,11 @@
 import { controlTexts } from '../text/control-texts.js';
 import { heldLength } from '../text/held-text.js';
+import { type MarkedTag, readPlainTag, type TagAt } from './plain-tag.js';
+import { TagNames } from './tag-names.js';
 
 const marker = controlTexts.namespace;
 /** White space between the marker and its tag, at most; more is no tag. */
 const maxSpacing = 64;
-/** Characters of an `<invoke …>` tag and of any other tag, at most; more is no tag. */
-const maxInvokeTag = 320;
-const maxTag = 66;
-
-/** A tag that stood behind a namespace marker. */
-export interface MarkedTag {
-  readonly kind: 'tag';
-  /** The tag as text, without marker: `<city>`. */
-  readonly raw: string;
-  readonly isClosing: boolean;
-  /** Tag name; for `<invoke name="f">` it is `invoke`. */
-  readonly name: string;
-  /** The function of an `<invoke name="f">`. */
-  readonly functionName?: string;
-}
 
 /**
  * A piece of the output: text between tags; a tag; a marker without a tag (`stray`); at the end
@@ -34,7 +21,14 @@ export type Lexeme =
  * back; any chunking gives the same lexemes (texts joined). Linear time: what is held is bounded.
  */
 export class MarkerLexer {
+  readonly #namesOf: () => TagNames;
+  #names: TagNames | undefined;
   #held = '';
+
+  /** @param namesOf called when the first tag comes: most answers have none */
+  constructor(namesOf: () => TagNames = () => new TagNames([])) {
+    this.#namesOf = namesOf;
+  }
 
   /** The lexemes that are certain after one more piece of text. */
   push(text: string): Lexeme[] {
@@ -53,7 +47,7 @@ export class MarkerLexer {
       const found = text.indexOf(marker, at);
       if (found < 0) break;
       pushText(lexemes, text.slice(at, found));
-      const tag = readTag(text, found + marker.length);
+      const tag = this.#readTag(text, found + marker.length, isEnd);
       if (tag === 'incomplete') {
         this.#held = isEnd ? '' : text.slice(found);
         if (isEnd) lexemes.push({ kind: 'partial', text: text.slice(found + marker.length) });
@@ -72,44 +66,26 @@ export class MarkerLexer {
     this.#held = text.slice(text.length - held);
     return lexemes;
   }
+
+  /** Reads a tag at `from`, the position behind a marker. */
+  #readTag(text: string, from: number, isEnd: boolean): TagAt | 'incomplete' | 'none' {
+    let start = from;
+    while (start < text.length && isSpace(text.charCodeAt(start))) {
+      if (++start - from > maxSpacing) return 'none';
+    }
+    if (start >= text.length) return 'incomplete';
+    if (text.charAt(start) !== '<') return 'none';
+    this.#names ??= this.#namesOf();
+    const declared = this.#names.read(text, start);
+    if (typeof declared === 'object') {
+      return { tag: { kind: 'tag', ...declared }, end: start + declared.raw.length };
+    }
+    return declared === 'incomplete' && !isEnd ? declared : readPlainTag(text, start);
+  }
 }
 
 function pushText(lexemes: Lexeme[], text: string): void {
   if (text !== '') lexemes.push({ kind: 'text', text });
-}
-
-type TagAt = { readonly tag: MarkedTag; readonly end: number } | 'incomplete' | 'none';
-
-/** Reads a tag at `from`, the position behind a marker. */
-function readTag(text: string, from: number): TagAt {
-  let start = from;
-  while (start < text.length && isSpace(text.charCodeAt(start))) {
-    if (++start - from > maxSpacing) return 'none';
-  }
-  if (start >= text.length) return 'incomplete';
-  if (text.charAt(start) !== '<') return 'none';
-  const window = text.slice(start, start + maxInvokeTag);
-  const bad = /[\n\r<]/.exec(window.slice(1));
-  const end = window.indexOf('>');
-  const size = end < 0 ? window.length : end + 1;
-  if (bad !== null && bad.index + 1 < size) return 'none';
-  const limit = /^<invoke\s/.test(window) ? maxInvokeTag : maxTag;
-  if (end < 0) return size >= limit ? 'none' : 'incomplete';
-  if (size > limit) return 'none';
-  const tag = parseTag(window.slice(0, size));
-  return tag === null ? 'none' : { tag, end: start + size };
-}
-
-function parseTag(raw: string): MarkedTag | null {
-  const isClosing = raw.charAt(1) === '/';
-  const inner = raw.slice(isClosing ? 2 : 1, -1).trim();
-  if (inner === '') return null;
-  const invoke = /^invoke\s+name\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))$/.exec(inner);
-  const functionName = (invoke?.[1] ?? invoke?.[2] ?? invoke?.[3])?.trim();
-  if (isClosing || functionName === undefined || functionName === '') {
-    return { kind: 'tag', raw, isClosing, name: inner };
-  }
-  return { kind: 'tag', raw, isClosing, name: 'invoke', functionName };
 }
 
 function isSpace(code: number): boolean {

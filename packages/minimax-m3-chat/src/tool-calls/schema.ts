@@ -23,19 +23,21 @@ export class ValueSchema {
   readonly types: ReadonlySet<JsonType>;
   /** Allowed values where the schema lists them (`enum`, `const`). */
   readonly choices: readonly unknown[];
+  /** The schemas that count, references and alternatives included. */
+  readonly variants: readonly SchemaObject[];
   readonly #root: unknown;
-  readonly #variants: readonly SchemaObject[];
 
   /**
    * @param schema  any JSON schema, or undefined for an undeclared value
    * @param root  the document that `$ref` points into
+   * @param others  schemas of the same value, each of which may be the one
    */
-  constructor(schema: unknown, root: unknown = schema) {
+  constructor(schema: unknown, root: unknown = schema, others: readonly unknown[] = []) {
     this.#root = root;
-    this.#variants = flatten(schema, root);
-    const types = this.#variants.flatMap(typesOf);
+    this.variants = flatten([schema, ...others], root);
+    const types = this.variants.flatMap(typesOf);
     this.types = new Set(types);
-    this.choices = this.#variants.flatMap(choicesOf);
+    this.choices = this.variants.flatMap(choicesOf);
   }
 
   /** True if the schema says anything about the value. */
@@ -59,21 +61,21 @@ export class ValueSchema {
 
   /** The schema of a property of an object, or null if it is not declared. */
   property(name: string): ValueSchema | null {
-    const declared = this.#variants.flatMap((variant) => own(variant['properties'], name));
+    const declared = this.variants.flatMap((variant) => own(variant['properties'], name));
     if (declared.length > 0) return this.#unite(declared);
-    const additional = this.#variants.flatMap((variant) => own(variant, 'additionalProperties'));
+    const additional = this.variants.flatMap((variant) => own(variant, 'additionalProperties'));
     const schemas = additional.filter((schema) => typeof schema === 'object' && schema !== null);
     return schemas.length > 0 ? this.#unite(schemas) : null;
   }
 
   /** True if `properties` names it (additionalProperties does not count). */
   hasProperty(name: string): boolean {
-    return this.#variants.some((variant) => own(variant['properties'], name).length > 0);
+    return this.variants.some((variant) => own(variant['properties'], name).length > 0);
   }
 
   /** The schema of element `index` of an array. */
   item(index: number): ValueSchema {
-    const schemas = this.#variants.flatMap((variant) => {
+    const schemas = this.variants.flatMap((variant) => {
       const { prefixItems, items } = variant;
       const tuple = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : [];
       if (index < tuple.length) return [tuple[index]];
@@ -83,15 +85,16 @@ export class ValueSchema {
   }
 
   #unite(schemas: readonly unknown[]): ValueSchema {
-    return new ValueSchema(schemas.length === 1 ? schemas[0] : { anyOf: schemas }, this.#root);
+    const [first, ...others] = schemas;
+    return new ValueSchema(first, this.#root, others);
   }
 }
 
 /** The schema of a value about which nothing was said. */
 export const undeclared = new ValueSchema(undefined);
 
-/** The schema with its `$ref`s and its alternatives as a flat list. */
-function flatten(schema: unknown, root: unknown): SchemaObject[] {
+/** Schemas with their `$ref`s and their alternatives as a flat list. */
+function flatten(schemas: readonly unknown[], root: unknown): SchemaObject[] {
   const variants: SchemaObject[] = [];
   const seen = new Set<unknown>();
   const visit = (value: unknown, depth: number): void => {
@@ -104,7 +107,7 @@ function flatten(schema: unknown, root: unknown): SchemaObject[] {
       if (Array.isArray(alternatives)) for (const item of alternatives) visit(item, depth + 1);
     }
   };
-  visit(schema, 0);
+  for (const schema of schemas) visit(schema, 0);
   return variants;
 }
 
