@@ -1,9 +1,10 @@
-import { controlTexts } from '@altstream/minimax-m3-chat';
+import { controlTexts, TagNames } from '@altstream/minimax-m3-chat';
 import { ApiError } from '../errors/index.js';
 import type { ChatRequest } from '../openai/chat-request.js';
 import { fieldError } from '../openai/parse-body.js';
 import type { ServerContext } from '../server-context.js';
 import { toolCallGrammar } from './calls/tool-grammar.js';
+import type { UnheldKeyword } from './calls/unheld-keywords.js';
 import type { ChoiceGrammar } from './grammar.js';
 import { type AskedGrammar, grammarOf } from './grammar-fields.js';
 import type { CallRule } from './tool-choice.js';
@@ -18,6 +19,13 @@ export interface ChatGrammar {
   readonly answer?: AskedGrammar | undefined;
   readonly calls?: AskedGrammar | undefined;
   readonly marker: ChoiceGrammar['marker'];
+  /** Keywords of schemas that calls are not held to, as paths of fields. */
+  readonly unmet?: readonly string[];
+}
+
+/** The path of a keyword of functions' schemas. */
+export function schemaField(keyword: string): string {
+  return `tools.function.parameters.${keyword}`;
 }
 
 /**
@@ -26,7 +34,8 @@ export interface ChatGrammar {
  *
  * @param settings `strictTools`: the arguments of every function are checked, not only those that
  *   ask for it; without `hasGrammars` those of none are
- * @throws ApiError 400 `unsupported_parameter` for a forced call where there are no grammars
+ * @throws ApiError 400 `unsupported_parameter` for a forced call where there are no grammars;
+ *   `invalid_schema` for a function that asks to be strict and cannot be
  */
 export function chatGrammarOf(
   request: ChatRequest,
@@ -35,17 +44,43 @@ export function chatGrammarOf(
 ): ChatGrammar | undefined {
   const own = grammarOf(request);
   const isSingle = must === 'one' || request.parallel_tool_calls === false;
-  const ofCalls = (isChecked: (tool: Tool) => boolean): AskedGrammar => {
+  // Those that cannot be called are known to the parser, too.
+  const namesOf = (): TagNames =>
+    new TagNames((request.tools ?? []).map((tool) => tool.function.parameters));
+  const ofCalls = (isChecked: (tool: Tool) => boolean): CheckedCalls => {
     const functions = tools.map((tool) => ({ ...tool.function, isFree: !isChecked(tool) }));
-    return { grammar: toolCallGrammar(functions, { isSingle, param: 'tools' }), param: 'tools' };
+    const form = { isSingle, param: 'tools', names: namesOf() };
+    const { grammar, unheld } = toolCallGrammar(functions, form);
+    for (const [index, { function: asked }] of tools.entries()) {
+      const [first] = unheld[index] ?? [];
+      if (first && asked.strict === true) throw unheldError(asked.name, first);
+    }
+    const unmet = unheld.flat().map(({ keyword }) => schemaField(keyword));
+    return { asked: { grammar, param: 'tools' }, unmet: [...new Set(unmet)] };
   };
   if (must && !hasGrammars) throw noGrammars('tool_choice');
-  if (must) return { answer: ofCalls(() => true), marker: 'inside' };
+  if (must) {
+    const { asked, unmet } = ofCalls(() => true);
+    return { answer: asked, marker: 'inside', unmet };
+  }
   const isStrict = (tool: Tool): boolean =>
     hasGrammars && (strictTools || tool.function.strict === true);
   const calls = tools.some(isStrict) ? ofCalls(isStrict) : undefined;
   if (!own && !calls) return undefined;
-  return { answer: own, calls, marker: tools.length > 0 ? 'begins' : 'never' };
+  const marker = tools.length > 0 ? 'begins' : 'never';
+  return { answer: own, calls: calls?.asked, marker, unmet: calls?.unmet ?? [] };
+}
+
+interface CheckedCalls {
+  readonly asked: AskedGrammar;
+  readonly unmet: readonly string[];
+}
+
+/** A wish that cannot be met is refused where the client insists on it. */
+function unheldError(name: string, { keyword, at }: UnheldKeyword): ApiError {
+  const place = at === '' ? 'its arguments' : `\`${at}\``;
+  const problem = `the function ${JSON.stringify(name)} is strict, and calls cannot be held to \`${keyword}\` of ${place}; leave it out, or \`strict\``;
+  return fieldError('tools', problem, 'invalid_schema');
 }
 
 /**

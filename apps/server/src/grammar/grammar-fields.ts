@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fieldError } from '../openai/parse-body.js';
 import { checkPattern, checkRules, checkSchema } from './check-grammar.js';
 import type { Grammar } from './grammar.js';
-import { literal } from './literal.js';
+import { oneOfGrammar } from './one-of.js';
 
 const schema = z.union(
   [z.record(z.string(), z.unknown()), z.boolean(), z.string()],
@@ -131,7 +131,7 @@ function regexGrammar(pattern: string, param: string): Grammar {
 }
 
 function choiceGrammar(choices: readonly string[]): Grammar {
-  return { kind: 'ebnf', text: `root ::= ${choices.map(literal).join(' | ')}` };
+  return { kind: 'ebnf', text: oneOfGrammar(choices) };
 }
 
 function rules(text: string, param: string): Grammar {

@@ -39,6 +39,30 @@ const constraints: ReadonlySet<string> = new Set([
   ...unsupportedKeywords,
 ]);
 
+/** Keywords of numbers. */
+const numberKeywords = [
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+];
+/** Keywords that no library enforces, by the type of which they say something. */
+const moreOfTypes: Readonly<Record<string, readonly string[]>> = {
+  number: numberKeywords,
+  array: ['contains', 'minContains', 'maxContains', 'unevaluatedItems', 'additionalItems'],
+  object: ['dependentRequired', 'dependentSchemas', 'dependencies'],
+};
+const ownerOf: ReadonlyMap<string, string> = new Map(
+  [...Object.entries(keywordsOfTypes), ...Object.entries(moreOfTypes)].flatMap(([type, keywords]) =>
+    keywords.map((keyword): [string, string] => [keyword, type]),
+  ),
+);
+
+/** All keywords that forbid something. */
+export const constraintKeywords: readonly string[] = [...constraints];
+
+/** The type of value that a keyword says something of; undefined = any. */
+export function typeOfKeyword(keyword: string): string | undefined {
+  return ownerOf.get(keyword);
+}
+
 /** Formats that the library enforces. */
 export const formats: readonly string[] = [
   'date',

@@ -45,13 +45,13 @@ describe('grammars of requests', () => {
     expect(lastGrammar()).toMatchObject({ marker: 'begins' });
     await post({ tools, tool_choice: 'required' });
     expect(lastGrammar()).toMatchObject({ marker: 'inside', grammar: { kind: 'ebnf' } });
-    expect(lastGrammar()?.grammar?.text).toMatch(/\(r\d+ \| r\d+\)\+/);
+    expect(lastGrammar()?.grammar?.text).toMatch(/^root ::= [^\n]* r\d+\+ /);
     await post({ tools, tool_choice: { type: 'function', function: { name: 'time' } } });
-    expect(lastGrammar()?.grammar?.text).toMatch(/name=\\"time/);
+    expect(lastGrammar()?.grammar?.text).toMatch(/name=\\"" \("time/);
     expect(lastGrammar()?.grammar?.text).not.toMatch(/weather/);
     const allowed_tools = { mode: 'required', tools: [{ function: { name: 'weather' } }] };
     await post({ tools, tool_choice: { type: 'allowed_tools', allowed_tools } });
-    expect(lastGrammar()?.grammar?.text).not.toMatch(/name=\\"time/);
+    expect(lastGrammar()?.grammar?.text).not.toMatch(/time/);
   });
 
   it('hold arguments to a schema where a function, or the operator, wants that', async () => {
@@ -63,8 +63,9 @@ describe('grammars of requests', () => {
     expect(lastGrammar()).toMatchObject({ start: 'answer', marker: 'begins' });
     expect(lastGrammar()?.grammar).toBeUndefined();
     // What the other one is called with is free.
-    expect(lastGrammar()?.calls?.text).toMatch(/name=\\"time\\">" \(r\d+\)\*/);
-    expect(lastGrammar()?.calls?.text).toMatch(/\)\+ "/);
+    const [, free] = /"time\\">" (r\d+)/.exec(lastGrammar()?.calls?.text ?? '') ?? [];
+    expect(lastGrammar()?.calls?.text).toMatch(new RegExp(`\\n${free} ::= \\(r\\d+\\)\\*\\n`));
+    expect(lastGrammar()?.calls?.text).toMatch(/^root ::= [^\n]* r\d+\+ /);
     await post({ tools: [checked], response_format: { type: 'json_object' } });
     expect(lastGrammar()).toMatchObject({ grammar: { kind: 'schema' }, calls: { kind: 'ebnf' } });
     const strict = await startScripted({ strictTools: true });
@@ -77,12 +78,51 @@ describe('grammars of requests', () => {
       };
       const both = (await ask({ parallel_tool_calls: false }))?.calls?.text ?? '';
       expect(both).not.toMatch(/r\d+\)\*/);
-      expect(both).toMatch(/^root ::= [^\n]*\(r\d+ \| r\d+\) /);
+      expect(both).toMatch(/^root ::= [^\n]* r\d+ "/);
       expect(await ask({ tool_choice: 'none' })).toBeUndefined();
       expect(await ask({ tools: undefined })).toBeUndefined();
       expect(strict.grammars.compiled.map(({ kind }) => kind)).toEqual(['ebnf']);
     } finally {
       await strict.close();
+    }
+  });
+
+  it('refuse a strict function that they cannot hold a call to, and count what others lose', async () => {
+    const price = { type: 'number', minimum: 0, multipleOf: 7 };
+    const order = { type: 'array', items: { type: 'object', properties: { price } } };
+    const parameters = { type: 'object', properties: { order, date: { not: {} } } };
+    const sell = { type: 'function', function: { name: 'sell', parameters } };
+    const strict = { ...sell, function: { ...sell.function, strict: true } };
+    const debug = await startScripted({ debugHeaders: true });
+    const ask = async (body: object) => {
+      const messages = [{ role: 'user', content: 'Hi' }];
+      const response = await fetch(`${debug.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm3', messages, ...body }),
+      });
+      const { error } = (await response.json()) as { error?: { code: string; message: string } };
+      return { error, ignored: response.headers.get('x-ignored-params') };
+    };
+    try {
+      for (const tool_choice of ['auto', 'required']) {
+        const { error } = await ask({ tools: [...tools, strict], tool_choice });
+        expect(error?.code).toBe('invalid_schema');
+        expect(error?.message).toMatch(/"sell" is strict, .* `multipleOf` of `order\[\]\.price`/);
+      }
+      expect(debug.engine.received).toEqual([]);
+      const forced = await ask({ tools: [sell], tool_choice: 'required', best_off: 1 });
+      expect(forced.error).toBeUndefined();
+      expect(forced.ignored).toBe(
+        'best_off, tools.function.parameters.multipleOf, tools.function.parameters.not',
+      );
+      expect(await ask({ tools: [sell] })).toEqual({ error: undefined, ignored: null });
+      const metrics = await (await fetch(`${debug.url}/metrics`)).text();
+      for (const keyword of ['multipleOf', 'not']) {
+        expect(metrics).toContain(`{field="tools.function.parameters.${keyword}"} 1\n`);
+      }
+    } finally {
+      await debug.close();
     }
   });
 

@@ -1,4 +1,4 @@
-import { controlTexts } from '@altstream/minimax-m3-chat';
+import { controlTexts, type TagNames } from '@altstream/minimax-m3-chat';
 import { literal } from '../literal.js';
 import type { RuleList } from './rule-list.js';
 
@@ -8,12 +8,14 @@ const any = '[^<>\\n\\r"]{0,60}';
 const anyElement = {};
 
 /** Any parameters in the model's markup, for a function whose arguments nobody wants checked. */
-export function freeElements(rules: RuleList): string {
+export function freeElements(rules: RuleList, names: TagNames): string {
   const element = (): string => rules.of('free', anyElement, body);
+  const tags = (open: string, close: string): string =>
+    `${marker} "<" ${open} ">" (text | (${element()})+) ${marker} "</" ${close} ">"`;
   const body = (): string => {
-    const open = `${marker} "<" ${nameOtherThan('invoke')} ">"`;
-    const close = `${marker} "</" ${nameOtherThan('invoke')} ">"`;
-    return `${open} (text | (${element()})+) ${close}`;
+    const usual = tags(nameOtherThan('invoke'), nameOtherThan('invoke'));
+    const odd = names.odd.map(literal).map((name) => tags(name, name));
+    return [usual, ...odd].join(' | ');
   };
   return `(${element()})*`;
 }

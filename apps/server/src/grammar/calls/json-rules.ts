@@ -1,8 +1,11 @@
 import { literal } from '../literal.js';
-import { listedIntegers } from './listed-integers.js';
+import { oneOf } from '../one-of.js';
+import { heldOfArray, heldOfObject } from './held-counts.js';
+import { leafRule } from './leaf-rules.js';
 import type { RuleList } from './rule-list.js';
 import { elementsOf, isSchema, membersOf, type Schema, shapeOf } from './schema-shape.js';
 import { sequence } from './sequence.js';
+import type { UnheldKeywords } from './unheld-keywords.js';
 
 const comma = 'space "," space';
 
@@ -10,25 +13,37 @@ const comma = 'space "," space';
 export class JsonRules {
   readonly #rules: RuleList;
   readonly #root: unknown;
+  readonly #unheld: UnheldKeywords;
 
-  constructor(rules: RuleList, root: unknown) {
+  constructor(rules: RuleList, root: unknown, unheld: UnheldKeywords) {
     this.#rules = rules;
     this.#root = root;
+    this.#unheld = unheld;
   }
 
-  /** The rule of a value. */
-  value(given: unknown): string {
-    return this.#rules.of('json', given, () => this.#body(given));
+  /**
+   * The rule of a value.
+   *
+   * @param at names of the parameters that it is in
+   */
+  value(given: unknown, at: string): string {
+    return this.#rules.of('json', given, () => this.#body(given, at));
   }
 
   /** An object, in braces. */
-  object(schema: Schema): string {
-    const members = membersOf(schema).filter(({ name }) => !name.includes(']<'));
-    if (members.length === 0) return this.#map(schema);
+  object(schema: Schema, at: string): string {
+    const all = membersOf(schema);
+    const members = all.filter(({ name }) => !name.includes(']<'));
+    if (all.some((one) => one.isRequired && !members.includes(one))) {
+      this.#unheld.add('required', at);
+    }
+    this.#unheld.addBeyond(heldOfObject(schema), schema, { type: 'object', at });
+    if (members.length === 0) return this.#map(schema, at);
     // What follows a member, from the last one on: with a comma, or as the first.
     let [more, first] = ['""', '""'];
     for (const { name, value, isRequired } of members.reverse()) {
-      const member = `${literal(JSON.stringify(name))} space ":" space ${this.value(value)}`;
+      const inner = this.value(value, `${at}.${name}`);
+      const member = `${literal(JSON.stringify(name))} space ":" space ${inner}`;
       const rest = more;
       more = this.#rules.add(
         isRequired ? `${comma} ${member} ${rest}` : `(${comma} ${member})? ${rest}`,
@@ -39,42 +54,46 @@ export class JsonRules {
   }
 
   /** An array, in brackets. */
-  array(schema: Schema): string {
+  array(schema: Schema, at: string): string {
     const { first, other, ...counts } = elementsOf(schema);
-    const tuple = first.map((one) => this.value(one));
-    const rest = other === false ? undefined : this.value(other);
-    return `"[" space ${sequence(this.#rules, { first: tuple, other: rest, ...counts, separator: comma })} space "]"`;
+    this.#unheld.addBeyond(heldOfArray(schema), schema, { type: 'array', at });
+    const tuple = first.map((one) => this.value(one, `${at}[]`));
+    const rest = other === false ? undefined : this.value(other, `${at}[]`);
+    const parts = { first: tuple, other: rest, ...counts, separator: comma };
+    return `"[" space ${sequence(this.#rules, parts)} space "]"`;
   }
 
-  #body(given: unknown): string {
-    const shape = shapeOf(given, this.#root);
-    if (shape.kind === 'any') return 'value';
-    if (shape.kind === 'choices') {
-      const texts = shape.values.map((value) => JSON.stringify(value));
-      return (
-        texts
-          .filter((text) => !text.includes(']<'))
-          .map(literal)
-          .join(' | ') || 'value'
-      );
+  #body(given: unknown, at: string): string {
+    const shape = shapeOf(given, this.#root, (keyword) => this.#unheld.add(keyword, at));
+    switch (shape.kind) {
+      case 'any':
+        this.#unheld.addBeyond([], shape.schema, { type: undefined, at });
+        return 'value';
+      case 'choices': {
+        this.#unheld.addBeyond([], shape.schema, { type: undefined, at });
+        const texts = shape.values.map((value) => JSON.stringify(value));
+        const possible = texts.filter((text) => !text.includes(']<'));
+        return oneOf(possible, (body) => this.#rules.add(body)) || 'value';
+      }
+      case 'schemas':
+        return shape.schemas.map((one) => this.value(one, at)).join(' | ') || 'value';
+      case 'types':
+        return shape.types.map((type) => this.#ofType(type, shape.schema, at)).join(' | ');
     }
-    if (shape.kind === 'schemas') return shape.schemas.map((one) => this.value(one)).join(' | ');
-    return shape.types.map((type) => this.#ofType(type, shape.schema)).join(' | ');
   }
 
-  #ofType(type: string, schema: Schema): string {
-    if (type === 'object') return this.object(schema);
-    if (type === 'array') return this.array(schema);
-    if (type === 'integer') return listedIntegers(schema) ?? type;
-    const leaves = ['number', 'boolean', 'null', 'string'];
-    return leaves.includes(type) ? type : 'value';
+  #ofType(type: string, schema: Schema, at: string): string {
+    if (type === 'object') return this.object(schema, at);
+    if (type === 'array') return this.array(schema, at);
+    const where = { place: 'json', isBesideJson: false, at, unheld: this.#unheld } as const;
+    return leafRule(type, schema, where);
   }
 
   /** An object whose names nobody has said. */
-  #map({ additionalProperties: other }: Schema): string {
+  #map({ additionalProperties: other }: Schema, at: string): string {
     if (other === false) return '"{" space "}"';
     if (!isSchema(other)) return 'object';
-    const member = `string space ":" space ${this.value(other)}`;
+    const member = `string space ":" space ${this.value(other, `${at}.*`)}`;
     return `"{" space (${member} (${comma} ${member})*)? space "}"`;
   }
 }

@@ -14,7 +14,8 @@ const leafRules = [
   'null ::= "null"',
   'space ::= [ \\n]{0,20}',
   'escape ::= "\\\\" (["\\\\/bfnrt] | "u" [0-9a-fA-F]{4})',
-  'string ::= "\\"" (([^"\\\\\\]\\x00-\\x1f] | escape) | "]"+ ([^<"\\\\\\]\\x00-\\x1f] | escape))* "]"* "\\""',
+  'chars ::= (([^"\\\\\\]\\x00-\\x1f] | escape) | "]"+ ([^<"\\\\\\]\\x00-\\x1f] | escape))* "]"*',
+  'string ::= "\\"" chars "\\""',
   'value ::= string | number | boolean | null | object | array',
   'object ::= "{" space (string space ":" space value space ("," space string space ":" space value space)*)? "}"',
   'array ::= "[" space (value space ("," space value space)*)? "]"',
@@ -28,7 +29,9 @@ export class RuleList {
   readonly param: string;
   readonly #lines: string[] = [];
   readonly #known = new Map<string, WeakMap<object, string>>();
+  readonly #ids = new WeakMap<object, number>();
   #next = 0;
+  #nextId = 0;
   #depth = 0;
 
   /** @param param the field of the request that is blamed for too many rules */
@@ -58,6 +61,13 @@ export class RuleList {
     this.#depth -= 1;
     this.#lines.push(`${name} ::= ${body}`);
     return name;
+  }
+
+  /** A number for an object, always the same. */
+  idOf(key: object): number {
+    const id = this.#ids.get(key) ?? this.#nextId++;
+    this.#ids.set(key, id);
+    return id;
   }
 
   /** The whole grammar. */

@@ -1,20 +1,22 @@
-import { isConstraint, isOfType } from '../schema-keywords.js';
+import { isConstraint, isOfType, typesOfKeywords } from '../schema-keywords.js';
 
 /** A schema object. */
 export type Schema = Readonly<Record<string, unknown>>;
 
 /** What a schema says about a value, once its references and groups are settled. */
 export type SchemaShape =
-  | { readonly kind: 'any' }
-  | { readonly kind: 'choices'; readonly values: readonly unknown[] }
+  | { readonly kind: 'any'; readonly schema: Schema }
+  | { readonly kind: 'choices'; readonly values: readonly unknown[]; readonly schema: Schema }
   /** Each of them is allowed. */
   | { readonly kind: 'schemas'; readonly schemas: readonly unknown[] }
   | { readonly kind: 'types'; readonly types: readonly string[]; readonly schema: Schema };
 
+/** Told of keywords that are lost where schemas are put together. */
+export type LossListener = (keyword: string) => void;
+
 /** @param root the document that references point into */
-export function shapeOf(given: unknown, root: unknown): SchemaShape {
-  const schema = settle(given, root, new Set());
-  if (!schema) return { kind: 'any' };
+export function shapeOf(given: unknown, root: unknown, onLoss: LossListener): SchemaShape {
+  const schema = settle(given, { root, onLoss, seen: new Set() }) ?? {};
   const list = schema['enum'];
   const values = Array.isArray(list) ? list : 'const' in schema ? [schema['const']] : undefined;
   if (values) {
@@ -22,17 +24,20 @@ export function shapeOf(given: unknown, root: unknown): SchemaShape {
     const types = Array.isArray(type) ? type : [type];
     const isFitting = (value: unknown): boolean => types.some((one) => isOfType(value, one));
     const fitting = type === undefined ? values : values.filter(isFitting);
-    return { kind: 'choices', values: fitting };
+    return { kind: 'choices', values: fitting, schema };
   }
   const { anyOf, oneOf, ...base } = schema;
-  const some = [anyOf, oneOf].find((one) => Array.isArray(one) && one.length > 0);
+  const groups = [anyOf, oneOf].filter((one) => Array.isArray(one) && one.length > 0);
+  const [some] = groups as unknown[][];
   if (some) {
+    if (groups.length > 1) onLoss('oneOf');
     const isAlone = !Object.keys(base).some(isConstraint);
-    const schemas = (some as unknown[]).map((one) => (isAlone ? one : join(base, one)));
+    const possible = some.filter((one) => one !== false);
+    const schemas = possible.map((one) => (isAlone ? one : join(base, one, onLoss)));
     return { kind: 'schemas', schemas };
   }
   const types = typesOf(schema);
-  return types.length === 0 ? { kind: 'any' } : { kind: 'types', types, schema };
+  return types.length === 0 ? { kind: 'any', schema } : { kind: 'types', types, schema };
 }
 
 /** Declared properties, and those that must be there, in the order in which they are written. */
@@ -40,7 +45,9 @@ export function membersOf(schema: Schema): { name: string; value: unknown; isReq
   const properties = isSchema(schema['properties']) ? schema['properties'] : {};
   const required = namesOf(schema['required']);
   const { additionalProperties: other = {} } = schema;
-  const names = new Set([...Object.keys(properties), ...required]);
+  const isWritten = (name: string): boolean => properties[name] !== false;
+  const declared = Object.keys(properties).filter(isWritten);
+  const names = new Set([...declared, ...required]);
   return Array.from(names, (name) => ({
     name,
     value: Object.hasOwn(properties, name) ? properties[name] : other,
@@ -76,21 +83,31 @@ export function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+interface Settling {
+  readonly root: unknown;
+  readonly onLoss: LossListener;
+  readonly seen: Set<unknown>;
+}
+
 /** The schema with what its references and `allOf` say; undefined where it says nothing. */
-function settle(given: unknown, root: unknown, seen: Set<unknown>): Schema | undefined {
+function settle(given: unknown, settling: Settling): Schema | undefined {
+  const { root, onLoss, seen } = settling;
   // One that was seen adds nothing, and may go round.
   if (!isSchema(given) || seen.has(given)) return undefined;
   seen.add(given);
   const { $ref: reference, allOf, ...own } = given;
   const target = typeof reference === 'string' ? resolve(reference, root) : undefined;
+  if (reference !== undefined && target === undefined) onLoss('$ref');
   const parts = [target, ...(Array.isArray(allOf) ? allOf : [])];
-  const settled = parts.map((one) => settle(one, root, seen));
-  return [...settled, own].reduce<Schema>((sum, one) => join(sum, one), {});
+  const settled = parts.map((one) => settle(one, settling));
+  return [...settled, own].reduce<Schema>((sum, one) => join(sum, one, onLoss), {});
 }
 
 /** Both together, as far as that can be told by their keywords. */
-function join(one: Schema, other: unknown): Schema {
+function join(one: Schema, other: unknown, onLoss: LossListener): Schema {
   if (!isSchema(other)) return one;
+  for (const key of Object.keys(other)) if (isLost(key, one, other)) onLoss(key);
+  if (isClosedTo(one, other) || isClosedTo(other, one)) onLoss('additionalProperties');
   const both: Record<string, unknown> = { ...one, ...other };
   if (isSchema(one['properties']) && isSchema(other['properties'])) {
     both['properties'] = { ...one['properties'], ...other['properties'] };
@@ -98,6 +115,39 @@ function join(one: Schema, other: unknown): Schema {
   const required = [...namesOf(one['required']), ...namesOf(other['required'])];
   if (required.length > 0) both['required'] = [...new Set(required)];
   return both;
+}
+
+/** True for a keyword of both of which only the second one's counts from here on. */
+function isLost(key: string, one: Schema, other: Schema): boolean {
+  const [before, after] = [one[key], other[key]];
+  if (!isConstraint(key) || key === 'required' || before === undefined) return false;
+  if (key === 'type') return !listOf(after).every((type) => isAmong(type, listOf(before)));
+  if (key === 'properties' && isSchema(before) && isSchema(after)) {
+    return Object.keys(after).some(
+      (name) => Object.hasOwn(before, name) && !isEqual(before[name], after[name]),
+    );
+  }
+  return !isEqual(before, after);
+}
+
+/** True if a schema forbids properties of another one. */
+function isClosedTo(one: Schema, other: Schema): boolean {
+  const { additionalProperties: more, properties } = one;
+  if (more === undefined || more === true || !isSchema(other['properties'])) return false;
+  const declared = isSchema(properties) ? properties : {};
+  return Object.keys(other['properties']).some((name) => !Object.hasOwn(declared, name));
+}
+
+function isAmong(type: unknown, types: readonly unknown[]): boolean {
+  return types.includes(type) || (type === 'integer' && types.includes('number'));
+}
+
+function isEqual(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [value];
 }
 
 function namesOf(list: unknown): string[] {
@@ -109,7 +159,10 @@ function typesOf(schema: Schema): string[] {
   const named = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string');
   if (named.length > 0) return [...new Set([...named, ...(nullable === true ? ['null'] : [])])];
   if (isSchema(schema['properties'])) return ['object'];
-  return schema['items'] === undefined && schema['prefixItems'] === undefined ? [] : ['array'];
+  if (schema['items'] !== undefined || schema['prefixItems'] !== undefined) return ['array'];
+  // A text needs no type to be one.
+  const [kind, other] = typesOfKeywords(schema);
+  return kind === 'string' && other === undefined ? ['string'] : [];
 }
 
 function resolve(reference: string, root: unknown): unknown {

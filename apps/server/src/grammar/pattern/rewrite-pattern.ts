@@ -3,6 +3,12 @@ import { anyPoint, type CodePoints, complement, intersection, namedPoints } from
 /** How a pattern's text is written where it matches. */
 export type PatternPlace = 'plain' | 'json';
 
+/** Characters that a pattern's sets never stand for, and that it may not have itself. */
+export interface Forbidden {
+  readonly inSets?: CodePoints;
+  readonly alone?: CodePoints;
+}
+
 /** Inside a JSON text these are written as escapes. */
 const jsonEscapes = new Map([
   [0x22, '"'],
@@ -34,8 +40,12 @@ const mostSingles = 256;
  *
  * @throws PatternProblem in words for the pattern's author
  */
-export function rewritePattern(pattern: string, place: PatternPlace): string {
-  return new Rewriter(pattern, place).all();
+export function rewritePattern(
+  pattern: string,
+  place: PatternPlace,
+  forbidden: Forbidden = {},
+): string {
+  return new Rewriter(pattern, place, forbidden).all();
 }
 
 /** Why a pattern cannot be enforced. */
@@ -44,12 +54,14 @@ export class PatternProblem extends Error {}
 class Rewriter {
   readonly #points: readonly string[];
   readonly #place: PatternPlace;
+  readonly #forbidden: Forbidden;
   #at = 0;
   #depth = 0;
 
-  constructor(pattern: string, place: PatternPlace) {
+  constructor(pattern: string, place: PatternPlace, forbidden: Forbidden) {
     this.#points = Array.from(pattern);
     this.#place = place;
+    this.#forbidden = forbidden;
   }
 
   all(): string {
@@ -82,9 +94,9 @@ class Rewriter {
     if (one === '[') return this.#class();
     if (one === '\\') return this.#escape();
     if ('*+?|{}'.includes(one)) return one;
-    // Most characters stand for themselves.
-    if (/[\w ,:;<>=!#%&@~`'/-]/.test(one) || one > '\x7f') return one;
     const point = one.codePointAt(0) ?? 0;
+    // Most characters stand for themselves.
+    if (/[\w ,:;>=!#%&@~`'/-]/.test(one) || one > '\x7f') return one;
     return this.#set([[point, point]]);
   }
 
@@ -185,7 +197,8 @@ class Rewriter {
   }
 
   /** One character of a set, as it is written in this place. */
-  #set(points: CodePoints): string {
+  #set(given: CodePoints): string {
+    const points = this.#allowed(given);
     if (this.#place === 'plain') return classOf(points);
     const plain = intersection(points, jsonPlain);
     const escapes = [...jsonEscapes].filter(([point]) => has(points, point));
@@ -196,6 +209,18 @@ class Rewriter {
     if (written === '') return classOf(plain);
     const escaped = `\\\\[${written}]`;
     return plain.length === 0 ? `(?:${escaped})` : `(?:${classOf(plain)}|${escaped})`;
+  }
+
+  #allowed(given: CodePoints): CodePoints {
+    const { inSets = [], alone = [] } = this.#forbidden;
+    if (isOne(given) && intersection(given, alone).length > 0) {
+      const character = String.fromCodePoint(given[0]?.[0] ?? 0);
+      throw new PatternProblem(`\`${character}\` cannot stand in it there`);
+    }
+    if (isOne(given) || inSets.length === 0) return given;
+    const rest = intersection(given, complement(inSets));
+    if (rest.length > 0) return rest;
+    throw new PatternProblem('a set has no character that can stand there');
   }
 
   #take(): string {

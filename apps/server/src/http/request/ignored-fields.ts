@@ -1,4 +1,5 @@
-import { strictFunctions } from '../../grammar/answer-grammar.js';
+import { schemaField, strictFunctions } from '../../grammar/answer-grammar.js';
+import { constraintKeywords } from '../../grammar/schema-keywords.js';
 import { notYet } from '../../openai/sampling-fields.js';
 
 /**
@@ -23,6 +24,7 @@ const counted: ReadonlySet<string> = new Set([
   ...['xtc_probability', 'samplers', 'cache_prompt', 'id_slot', 'n_predict', 'keep_alive'],
   ...['options', 'think', 'thinking_budget', 'reasoning', 'text', 'max_output_tokens'],
   strictFunctions,
+  ...constraintKeywords.map(schemaField),
 ]);
 
 /** Names in the header; a body has as many keys as it likes. */
@@ -47,6 +49,6 @@ export function fieldLabel(field: string): string {
 
 /** The fields as a header's value: names that could be none are `other`. */
 export function fieldList(fields: readonly string[]): string {
-  const names = fields.map((field) => (/^[\w.-]{1,64}$/.test(field) ? field : 'other'));
+  const names = fields.map((field) => (/^[\w.$-]{1,64}$/.test(field) ? field : 'other'));
   return [...new Set(names)].slice(0, mostNamed).join(', ');
 }

@@ -15,6 +15,7 @@ it('a field that was taken under another name is not told as ignored', () => {
   const counted: string[] = [];
   const headers: Record<string, unknown> = {};
   const reply = {
+    getHeader: () => undefined,
     header: (name: string, value: unknown) => Object.assign(headers, { [name]: value }),
   };
   const context = {

@@ -2,6 +2,8 @@ import type { FastifyReply } from 'fastify';
 import type { ServerContext } from '../../server-context.js';
 import { fieldLabel, fieldList, ignoredFields } from './ignored-fields.js';
 
+const header = 'x-ignored-params';
+
 /**
  * Counts the fields of a request that nobody reads; with `--debug-headers` the answer names them.
  *
@@ -21,8 +23,19 @@ export function tellIgnored(
     readonly unmet?: readonly string[];
   },
 ): void {
-  const fields = [...ignoredFields(body, read), ...unmet];
+  tellUnmet(reply, [...ignoredFields(body, read), ...unmet], context);
+}
+
+/** The same for paths of fields that are found out to have no effect; each is told once. */
+export function tellUnmet(
+  reply: FastifyReply,
+  fields: readonly string[],
+  { metrics, settings }: ServerContext,
+): void {
   if (fields.length === 0) return;
-  context.metrics.countIgnored(fields.map(fieldLabel));
-  if (context.settings.debugHeaders) reply.header('x-ignored-params', fieldList(fields));
+  metrics.countIgnored(fields.map(fieldLabel));
+  if (!settings.debugHeaders) return;
+  const before = reply.getHeader(header);
+  const told = typeof before === 'string' ? before.split(', ') : [];
+  reply.header(header, fieldList([...told, ...fields]));
 }

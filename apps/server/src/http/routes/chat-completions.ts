@@ -13,6 +13,7 @@ import { samplingParameters, stopStrings } from '../../generation/sampling.js';
 import type { ChoiceSteps } from '../../generation/step-stream.js';
 import { stopShapeOf } from '../../generation/stop-shape.js';
 import {
+  type ChatGrammar,
   chatGrammarOf,
   compileGrammar,
   grammarStartOf,
@@ -32,7 +33,7 @@ import { clampedHeader } from '../clamped-header.js';
 import { chatPromptOf } from '../prompt/chat-prompt.js';
 import { tokenizeChat } from '../prompt/prompt-text.js';
 import { readFields } from '../request/ignored-fields.js';
-import { tellIgnored } from '../request/ignored-params.js';
+import { tellIgnored, tellUnmet } from '../request/ignored-params.js';
 import { checkChoices, checkTokens } from '../request-limits.js';
 import { streamSteps } from '../stream/stream-steps.js';
 
@@ -69,9 +70,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
   const isToolUse = calls.tools.length > 0;
   checkChoices(context, 1, request);
   checkTokens(context, request);
-  const asked = chatGrammarOf(request, calls, context.settings);
-  await compileGrammar(asked?.answer, context);
-  await compileGrammar(asked?.calls, context);
+  const asked = await compiledGrammar(request, calls, context, reply);
   const shown = { ...request, tools: [...calls.tools] };
   const prompt = await tokenizeChat(chatPromptOf(shown, context), ticket);
   const start = grammarStartOf(prompt.text);
@@ -142,6 +141,19 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
     promptTokens: choices.map(() => prompt.ids.length),
     steps: await ticket.generate(choices, count),
   };
+}
+
+async function compiledGrammar(
+  request: ChatRequest,
+  calls: Parameters<typeof chatGrammarOf>[1],
+  context: ServerContext,
+  reply: FastifyReply,
+): Promise<ChatGrammar | undefined> {
+  const asked = chatGrammarOf(request, calls, context.settings);
+  tellUnmet(reply, asked?.unmet ?? [], context);
+  await compileGrammar(asked?.answer, context);
+  await compileGrammar(asked?.calls, context);
+  return asked;
 }
 
 /** What every call begins with. */

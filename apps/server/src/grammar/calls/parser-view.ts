@@ -1,0 +1,56 @@
+import { ValueSchema } from '@altstream/minimax-m3-chat';
+
+/** A value of which no schema says anything. */
+const nothing = new ValueSchema(undefined);
+
+/**
+ * What the output parser will make of a value: it reads a value by all schemas that the place may
+ * have at once, so what a rule writes must be read back by all of them as what it is.
+ */
+export class ParserView {
+  readonly #schema: ValueSchema;
+
+  constructor(schema: ValueSchema) {
+    this.#schema = schema;
+  }
+
+  /** One text for views in which everything is read alike. */
+  keyBy(idOf: (schema: object) => number): string {
+    return this.#schema.variants.map(idOf).join();
+  }
+
+  /** The view of a property. */
+  property(name: string): ParserView {
+    return new ParserView(this.#schema.property(name) ?? nothing);
+  }
+
+  /** The view of an element. */
+  item(index: number): ParserView {
+    return new ParserView(this.#schema.item(index));
+  }
+
+  /** A text that looks like JSON is taken for JSON. */
+  get readsJson(): boolean {
+    const { types } = this.#schema;
+    return types.has('object') || types.has('array');
+  }
+
+  /** A tag `item` is a property, so arrays cannot have such tags for their elements. */
+  get hasItemProperty(): boolean {
+    return this.#schema.hasProperty('item');
+  }
+
+  /** No text between the tags would be read as something else than an empty one of the type. */
+  mistakesEmpty(type: 'object' | 'array'): boolean {
+    const { types, choices } = this.#schema;
+    const isNull = types.has('null') && !types.has('string');
+    return isNull || choices.includes('') || (type === 'array' && types.has('object'));
+  }
+
+  /** The elements from there on are read by other schemas than those before them. */
+  hasTupleBeyond(count: number): boolean {
+    return this.#schema.variants.some(({ prefixItems, items }) =>
+      [prefixItems, items].some((list) => Array.isArray(list) && list.length > count),
+    );
+  }
+}

@@ -1,0 +1,57 @@
+import { formatPatterns } from '../format-patterns.js';
+import { patternRules } from '../pattern/pattern-rules.js';
+import { type PatternPlace, PatternProblem } from '../pattern/rewrite-pattern.js';
+import type { Schema } from './schema-shape.js';
+
+const mostLength = 4096;
+const mostPatternBytes = 2048;
+
+/** What rules a text has, and which keywords they hold. */
+export interface TextRules {
+  /** Undefined = any text. */
+  readonly body: string | undefined;
+  readonly held: readonly string[];
+}
+
+const anyText: TextRules = { body: undefined, held: [] };
+
+/** Rules for a text as its schema limits it: by a pattern, else a format, else lengths. */
+export function textRules(schema: Schema, place: PatternPlace): TextRules {
+  const { pattern, format } = schema;
+  if (typeof pattern === 'string') return byPattern(pattern, place, 'pattern');
+  const known = typeof format === 'string' ? formatPatterns[format] : undefined;
+  return known === undefined ? byLength(schema, place) : byPattern(known, place, 'format');
+}
+
+function byPattern(pattern: string, place: PatternPlace, keyword: string): TextRules {
+  if (keyword === 'pattern' && !isSmall(pattern)) return anyText;
+  try {
+    return { body: `(${patternRules(pattern, place)})`, held: [keyword] };
+  } catch (error) {
+    if (error instanceof PatternProblem) return anyText;
+    throw error;
+  }
+}
+
+function isSmall(pattern: string): boolean {
+  const repeats = pattern.matchAll(/\{\s*(\d+)\s*(?:,\s*(\d*))?\s*\}/g);
+  const counts = Array.from(repeats, ([, from = '', to = '']) => [Number(from), Number(to)]);
+  const isRepeating = counts.flat().some((count) => count > mostLength);
+  return !isRepeating && Buffer.byteLength(pattern) <= mostPatternBytes;
+}
+
+/** Characters that are counted are never the second one of `]<`, or never the first. */
+function byLength({ minLength, maxLength }: Schema, place: PatternPlace): TextRules {
+  const isCount = (value: unknown): value is number =>
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= mostLength;
+  const least = minLength ?? 0;
+  if (!isCount(least) || (maxLength !== undefined && !isCount(maxLength))) return anyText;
+  const other = place === 'json' ? '"\\\\\\x00-\\x1f' : '';
+  if (isCount(maxLength)) {
+    if (maxLength < least) return anyText;
+    return { body: `[^<${other}]{${least},${maxLength}}`, held: ['minLength', 'maxLength'] };
+  }
+  if (least === 0) return { body: undefined, held: ['minLength'] };
+  const rest = place === 'json' ? 'chars' : 'text';
+  return { body: `[^\\]${other}]{${least}} ${rest}`, held: ['minLength'] };
+}

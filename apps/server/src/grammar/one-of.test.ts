@@ -1,0 +1,43 @@
+import { seededRandom } from '@altstream/cuda-runtime/testing';
+import { expect, it } from 'vitest';
+import { startWalk } from '../../test/grammar/makers/grammar-walk.js';
+import { oneOf, oneOfGrammar } from './one-of.js';
+
+it('takes the texts of a list and no others, however alike they are', async () => {
+  const walk = await startWalk();
+  const random = seededRandom(99);
+  const below = (count: number): number => random.integer(0, count);
+  for (const letters of ['01', 'ab-', '0123456789', 'é😀"\\']) {
+    const all = Array.from(letters);
+    const word = (most: number): string =>
+      Array.from({ length: 1 + below(most) }, () => all[below(all.length)]).join('');
+    for (let n = 0; n < 20; n += 1) {
+      const words = new Set(Array.from({ length: 14 }, () => word(5)));
+      const grammar = { kind: 'ebnf', text: oneOfGrammar([...words]) } as const;
+      for (const one of words) expect(await walk.takes(grammar, one), one).toBe(true);
+      for (let m = 0; m < 30; m += 1) {
+        const one = word(6);
+        expect(await walk.takes(grammar, one), `${one} of ${[...words]}`).toBe(words.has(one));
+      }
+    }
+  }
+}, 60_000);
+
+it('goes on with what belongs to the text', () => {
+  const ways = [{ text: 'ab', next: 'x' }, { text: 'abc', next: 'y' }, { text: 'd' }, 'd'];
+  expect(oneOf(ways, String)).toBe('"ab" ("c" y | x) | "d"');
+  expect(oneOf([''], String)).toBe('""');
+});
+
+it('takes a thousand texts, each of which begins the next, in little time', async () => {
+  const walk = await startWalk();
+  const texts = Array.from({ length: 1024 }, (_, n) => 'a'.repeat(n + 1));
+  const long = 'b'.repeat(200_000);
+  const start = performance.now();
+  const text = oneOfGrammar([...texts, `${long}1`, `${long}2`]);
+  expect(performance.now() - start).toBeLessThan(2000);
+  const grammar = { kind: 'ebnf', text: oneOfGrammar(texts) } as const;
+  expect(text.length).toBeGreaterThan(200_000);
+  expect(await walk.takes(grammar, 'a'.repeat(1000))).toBe(true);
+  expect(await walk.takes(grammar, 'a'.repeat(1025))).toBe(false);
+});
