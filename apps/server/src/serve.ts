@@ -116,6 +116,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     text: new TextPool(
       {
         ...{ model: place.tokenizer, template: flags.chatTemplate, workers: textWorkers },
+        isShared: () => flags.tenantHeader !== undefined || app.gate.tenants > 1,
         mostWaiting: mostTexts(engineOptions, flags),
       },
       textEvents(metrics, logger),

@@ -37,6 +37,11 @@ export class Gate {
     this.replaceKeys({ apiKeys, adminApiKeys });
   }
 
+  /** Keys of different clients. */
+  get tenants(): number {
+    return new Set(this.#keys.map(({ tenant }) => tenant)).size;
+  }
+
   /** From the next request on these keys count. */
   replaceKeys({ apiKeys, adminApiKeys }: Pick<HttpSettings, 'apiKeys' | 'adminApiKeys'>): void {
     this.#keys = [

@@ -29,13 +29,18 @@ describe('the text workers', () => {
     readonly startGate?: string;
     readonly mostJobs?: number;
     readonly mostCharacters?: number;
+    readonly isShared?: boolean;
   }
   function start(workers: number, setup: PoolSetup = {}): void {
-    const { startGate = '', mostJobs = 100, mostCharacters = 1000, ...limits } = setup;
+    const { startGate = '', mostJobs = 100, mostCharacters = 1000, ...more } = setup;
+    const { isShared = false, ...limits } = more;
     const mostWaiting = { jobs: mostJobs, characters: mostCharacters };
     for (const list of [done, lost, loads]) list.length = 0;
     pool = new TextPool(
-      { model: startGate, template: undefined, workers, mostWaiting, limits },
+      {
+        ...{ model: startGate, template: undefined, workers, mostWaiting, limits },
+        isShared: () => isShared,
+      },
       {
         onDone: (worker) => done.push(worker),
         onLost: (worker, cause) => lost.push([worker, cause]),
@@ -49,9 +54,9 @@ describe('the text workers', () => {
   const run = (text: string, signal = stays, tenant = 'a') =>
     pool.run({ kind: 'text', text, mostBytes: 100 }, { signal, tenant });
   /** A job that ends when its gate is opened. */
-  function gated(signal = stays) {
+  function gated(signal = stays, tenant = 'a') {
     const file = gate();
-    return { job: run(`until ${file}`, signal), open: () => writeFileSync(file, '') };
+    return { job: run(`until ${file}`, signal, tenant), open: () => writeFileSync(file, '') };
   }
   const failed = ({ message, ...facts }: { message: RegExp; [fact: string]: unknown }) =>
     expect.objectContaining({ ...facts, message: expect.stringMatching(message) });
@@ -209,6 +214,58 @@ describe('the text workers', () => {
     first.open();
     await Promise.all([first.job, ...jobs]);
     expect(order).toEqual(['a1', 'b1', 'c1', 'a2', 'a3']);
+  });
+
+  it('leaves a worker to others when one tenant wants all of them', async () => {
+    start(3, { isShared: true });
+    const own = [gated(), gated(), gated()];
+    expect(loads.at(-1)).toBe('1+2');
+    expect(await run('at once', stays, 'b')).toMatchObject({ ids: [1] });
+    expect(await run('at once', stays, 'c')).toMatchObject({ ids: [2] });
+    const other = gated(stays, 'b');
+    expect(loads.at(-1)).toBe('1+3');
+    own[0]?.open();
+    await own[0]?.job;
+    // Its next one comes when one of its own has ended.
+    expect(loads.at(-1)).toBe('0+3');
+    for (const { open } of [...own, other]) open();
+    await Promise.all([...own, other].map(({ job }) => job));
+    expect(loads.at(-1)).toBe('0+0');
+  });
+
+  it('counts a job whose client left, too, as long as it has a worker', async () => {
+    start(2, { isShared: true, unwantedMs: 60_000 });
+    const gone = new AbortController();
+    const long = gated(gone.signal);
+    gone.abort();
+    await expect(long.job).rejects.toMatchObject(left);
+    const next = run('at once');
+    expect(loads.at(-1)).toBe('1+1');
+    expect(await run('at once', stays, 'b')).toMatchObject({ ids: [1] });
+    expect(loads.at(-1)).toBe('1+1');
+    long.open();
+    await next;
+    expect(loads.at(-1)).toBe('0+0');
+  });
+
+  it.each([
+    ['there is one worker', 1, true],
+    ['there is one tenant', 2, false],
+  ])('gives a tenant all workers where %s', async (_, workers, isShared) => {
+    start(workers, { isShared });
+    const own = Array.from({ length: workers }, () => gated());
+    expect(loads.at(-1)).toBe(`0+${workers}`);
+    for (const { open } of own) open();
+    await Promise.all(own.map(({ job }) => job));
+  });
+
+  it('refuses what would wait of a tenant that has its workers, and takes that of others', async () => {
+    start(2, { isShared: true, mostJobs: 1 });
+    const [long, waiting] = [gated(), run('at once')];
+    await expect(run('at once')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(await run('at once', stays, 'b')).toMatchObject({ ids: [1] });
+    long.open();
+    await Promise.all([long.job, waiting]);
   });
 
   it.each([

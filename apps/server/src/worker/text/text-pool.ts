@@ -41,6 +41,8 @@ export interface TextPoolEvents {
 export interface TextPoolOptions extends TextWorkerOptions {
   /** Workers at most; each is started by the first job that finds the others busy. */
   readonly workers: number;
+  /** There may be more than one tenant: then none has all of several workers. Default false. */
+  readonly isShared?: () => boolean;
   /** Of the jobs that no worker has. */
   readonly mostWaiting: QueueBounds;
   readonly limits?: Partial<TextLimits>;
@@ -64,19 +66,24 @@ const usualLimits: TextLimits = {
 /**
  * Text workers behind one queue, which takes tenants in turn and refuses what would wait beyond its
  * bounds. A job goes to a worker that has nothing to do, so a prompt that takes long delays others
- * only while every worker has one. A job whose client left is not begun.
+ * only while every worker has one; of several workers one is always left to other tenants. A job
+ * whose client left is not begun.
  */
 export class TextPool implements TextLink {
   readonly #threads: readonly TextThread[];
   readonly #queue: TextQueue<Waiting>;
   readonly #events: TextPoolEvents;
+  readonly #isShared: () => boolean;
+  /** Whose job each thread had last. */
+  readonly #tenants = new Map<TextThread, string>();
   #isClosed = false;
 
   constructor(
-    { workers, mostWaiting, limits, ...worker }: TextPoolOptions,
+    { workers, isShared = () => false, mostWaiting, limits, ...worker }: TextPoolOptions,
     events: TextPoolEvents = {},
   ) {
     this.#events = events;
+    this.#isShared = isShared;
     this.#queue = new TextQueue(mostWaiting);
     const each = { ...usualLimits, ...limits };
     this.#threads = Array.from(
@@ -94,8 +101,9 @@ export class TextPool implements TextLink {
     if (signal.aborted) return Promise.reject(clientLeft());
     if (this.#isClosed) return Promise.reject(shuttingDown());
     const characters = charactersOf(job);
-    // While a worker has nothing to do, nothing waits.
-    if (!this.#idle() && !this.#queue.hasRoom(characters)) {
+    // While a worker has nothing to do that the tenant may have, none of its jobs waits.
+    const mustWait = !this.#idle() || !this.#mayRun(tenant);
+    if (mustWait && !this.#queue.hasRoom(characters)) {
       return Promise.reject(tooManyWait(this.#queue.length));
     }
     return new Promise((resolve, reject) => {
@@ -118,14 +126,24 @@ export class TextPool implements TextLink {
 
   #next(): void {
     for (let thread = this.#idle(); thread && !this.#isClosed; thread = this.#idle()) {
-      const waiting = this.#queue.take();
+      const waiting = this.#queue.take((tenant) => this.#mayRun(tenant));
       if (!waiting) break;
-      const { job, signal, resolve, reject, leave } = waiting;
+      const { job, tenant, signal, resolve, reject, leave } = waiting;
       signal.removeEventListener('abort', leave);
+      this.#tenants.set(thread, tenant);
       thread.run(job, signal).then(resolve, reject);
     }
     const running = this.#threads.filter(({ isIdle }) => !isIdle).length;
     this.#events.onLoad?.({ waiting: this.#queue.length, running });
+  }
+
+  /** False for a tenant whose jobs have all workers but the last one, which is for others. */
+  #mayRun(tenant: string): boolean {
+    const { length: workers } = this.#threads;
+    if (workers < 2 || !this.#isShared()) return true;
+    const isOwn = (thread: TextThread): boolean =>
+      !thread.isIdle && this.#tenants.get(thread) === tenant;
+    return this.#threads.filter(isOwn).length < workers - 1;
   }
 
   /** The least loaded one; of idle ones one that has its tokenizer already. */

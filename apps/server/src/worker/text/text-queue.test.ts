@@ -35,6 +35,14 @@ describe('the queue of the text workers', () => {
     expect(takeAll(queue)).toEqual(['a2', 'b1', 'a3']);
   });
 
+  it('leaves tenants that may not run in their places', () => {
+    const queue = queueOf('a1', 'b1', 'a2', 'c1');
+    expect(queue.take((tenant) => tenant !== 'a')?.name).toBe('b1');
+    expect(queue.take(() => false)).toBeUndefined();
+    expect(queue.length).toBe(3);
+    expect(takeAll(queue)).toEqual(['a1', 'c1', 'a2']);
+  });
+
   it('forgets what was removed', () => {
     const queue = queueOf('a1');
     const [left, alone] = [job('a2'), job('b1')];

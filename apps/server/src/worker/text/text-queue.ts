@@ -40,9 +40,10 @@ export class TextQueue<Job extends QueuedJob> {
     this.#characters += job.characters;
   }
 
-  /** The first job of the tenant that has waited longest for its turn. */
-  take(): Job | undefined {
+  /** The first job of the tenant that has waited longest for its turn, of those that may run. */
+  take(mayRun: (tenant: string) => boolean = () => true): Job | undefined {
     for (const [tenant, line] of this.#lines) {
+      if (!mayRun(tenant)) continue;
       for (const job of line) {
         this.remove(job);
         // Behind the others, if more of it waits.
