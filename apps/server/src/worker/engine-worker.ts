@@ -1,7 +1,6 @@
 // The engine's thread: loads the model, runs the engine, forwards events. It never touches a
 // socket.
 
-import { parentPort, workerData } from 'node:worker_threads';
 import type { Engine, GenerationEvent, Submission } from '@altstream/engine';
 import { Credits } from './credits.js';
 import { EventBatch } from './events/event-batch.js';
@@ -23,11 +22,9 @@ import { Profiler } from './profiler.js';
 import { FlightRecorder } from './steps/flight-recorder.js';
 import { StepLog } from './steps/step-log.js';
 import { watchThread } from './thread-health.js';
+import { workerPort } from './threads/worker-port.js';
 
-if (!parentPort) throw new Error('engine-worker runs as a worker thread only');
-const port = parentPort;
-const options = workerData as EngineWorkerData;
-const post = (message: FromEngine): void => port.postMessage(message);
+const { port, options, post } = workerPort<EngineWorkerData, FromEngine>('engine-worker');
 const batch = new EventBatch((events) => {
   credits?.spend();
   post({ type: 'events', events, steps: log.take() });

@@ -133,3 +133,35 @@ describe.skipIf(demoIsLeftOut)(`S9: a template that takes long${leftOutBecause}`
     expect(await ask('Hello', 'apply-template')).toMatchObject({ status: 200 });
   }, 120_000);
 });
+
+it.skipIf(demoIsLeftOut)(
+  `S9: bombs of one tenant leave a text worker to others${leftOutBecause}`,
+  async () => {
+    const server = await startServing(
+      ...['--mock-engine', '{}', '--model', demoFolder, '--api-key', 'one', 'other'],
+      ...['--trust-request-chat-template', '--tokenizer-worker-num', '2'],
+    );
+    const ends: string[] = [];
+    const ask = async (key: string, chat_template: string): Promise<number> => {
+      const messages = [{ role: 'user', content: 'Hello' }];
+      const answer = await fetch(`${server.url}/apply-template`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+        body: JSON.stringify({ messages, chat_template }),
+      });
+      await answer.text();
+      ends.push(key);
+      return answer.status;
+    };
+    try {
+      const bombs = Array.from({ length: 3 }, () => ask('one', loops(4)));
+      expect(await ask('other', 'x')).toBe(200);
+      expect(await Promise.all(bombs)).toEqual([400, 400, 400]);
+      // All of the others wait for those before them, two seconds of a processor each.
+      expect(ends[0]).toBe('other');
+    } finally {
+      await server.stop();
+    }
+  },
+  120_000,
+);

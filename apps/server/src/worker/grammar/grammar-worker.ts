@@ -1,13 +1,14 @@
 // Compiles grammars and follows the outputs that have one, away from every other thread: a grammar
 // is foreign input, and one that the library cannot read aborts its wasm. This worker then ends.
 
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { ByteTable, byteToCharacter } from '@altstream/minimax-m3-chat';
 import { AnswerMatcher } from '../../grammar/answer-matcher.js';
 import { type Grammar, grammarKey } from '../../grammar/grammar.js';
 import { type LibraryMatcher, loadGrammarLibrary } from '../../grammar/library.js';
 import { GrammarShelf } from '../../grammar/shelf.js';
 import { ownThread, ThreadClock } from '../threads/thread-time.js';
+import { workerPort } from '../threads/worker-port.js';
 import type {
   FromGrammar,
   FromMatchers,
@@ -21,10 +22,11 @@ import { MatcherState } from './matcher-state.js';
 import { openParts } from './open-parts.js';
 import { mostWasmBytes, WasmLimit } from './wasm-limit.js';
 
-if (!parentPort) throw new Error('grammar-worker runs as a worker thread only');
-const main = parentPort;
-const options = workerData as GrammarWorkerOptions;
-const post = (message: FromGrammar): void => main.postMessage(message);
+const {
+  port: main,
+  options,
+  post,
+} = workerPort<GrammarWorkerOptions, FromGrammar>('grammar-worker');
 
 /** The library says why it aborts on the standard error stream only. */
 let said = '';

@@ -2,10 +2,10 @@
 // long prompt takes seconds.
 
 import { readFile } from 'node:fs/promises';
-import { parentPort, workerData } from 'node:worker_threads';
 import { ChatTemplate, loadTemplate, loadTokenizer } from '@altstream/minimax-m3-chat';
 import { toWireError } from '../messages.js';
 import { ownThread } from '../threads/thread-time.js';
+import { workerPort } from '../threads/worker-port.js';
 import type {
   FromText,
   TextJob,
@@ -17,17 +17,13 @@ import type {
   ToText,
 } from './text-messages.js';
 
-if (!parentPort) throw new Error('text-worker runs as a worker thread only');
-const port = parentPort;
-const options = workerData as TextWorkerOptions;
+const { port, options, post } = workerPort<TextWorkerOptions, FromText>('text-worker');
 const tokenizer = await loadTokenizer(options.model);
 // Text completions need no template, so a missing one is an error of chat requests only.
 const template = await loadChatTemplate().then(
   (value) => ({ value }),
   (error: unknown) => ({ error }),
 );
-
-const post = (message: FromText): void => port.postMessage(message);
 
 port.on('message', ({ id, job }: ToText) => {
   try {
