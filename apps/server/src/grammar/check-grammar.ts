@@ -1,4 +1,5 @@
 import { fieldError } from '../openai/parse-body.js';
+import { oneOfPattern } from './one-of.js';
 import { type PatternPlace, PatternProblem, rewritePattern } from './pattern/rewrite-pattern.js';
 import {
   formats,
@@ -118,7 +119,8 @@ class SchemaCheck {
       this.#checkAlone(schema, ['$ref'], at);
     }
     const typed = this.#withType(this.#withValues(schema, at), at);
-    return this.#withChildren(this.#withBounds(this.#withPattern(typed, at), at), at, depth);
+    const limited = this.#withBounds(this.#withPattern(typed, at), at);
+    return withTextsAsPattern(this.#withChildren(limited, at, depth));
   }
 
   /** The library forgets what stands beside some keywords. */
@@ -354,6 +356,20 @@ class SchemaCheck {
 function withLengths(schema: Schema): Schema {
   const { minLength = 0, maxLength = '', ...rest } = schema;
   return { ...rest, pattern: `[^"\\\\\\x00-\\x1f]{${minLength},${maxLength}}` };
+}
+
+/** Of lists of texts that share their letters the library would take others. */
+function withTextsAsPattern(schema: Schema): Schema {
+  const { enum: values, ...rest } = schema;
+  if (!Array.isArray(values)) return schema;
+  const texts = values.filter((value) => typeof value === 'string');
+  const others = values.filter((value) => typeof value !== 'string');
+  const pattern = texts.length > 1 ? oneOfPattern(texts) : undefined;
+  if (pattern === undefined) return schema;
+  const chosen = { type: 'string', pattern };
+  return others.length === 0
+    ? { ...rest, ...chosen }
+    : { ...rest, anyOf: [chosen, { enum: others }] };
 }
 
 function isBound(key: string): boolean {

@@ -1,23 +1,31 @@
 import { seededRandom } from '@altstream/cuda-runtime/testing';
 import { expect, it } from 'vitest';
 import { startWalk } from '../../test/grammar/makers/grammar-walk.js';
+import { checkSchema } from './check-grammar.js';
 import { oneOf, oneOfGrammar } from './one-of.js';
 
 it('takes the texts of a list and no others, however alike they are', async () => {
   const walk = await startWalk();
   const random = seededRandom(99);
   const below = (count: number): number => random.integer(0, count);
-  for (const letters of ['01', 'ab-', '0123456789', 'é😀"\\']) {
+  for (const letters of ['01', 'ab-', '0123456789', 'é😀"\\\n\x01|(']) {
     const all = Array.from(letters);
     const word = (most: number): string =>
       Array.from({ length: 1 + below(most) }, () => all[below(all.length)]).join('');
     for (let n = 0; n < 20; n += 1) {
       const words = new Set(Array.from({ length: 14 }, () => word(5)));
       const grammar = { kind: 'ebnf', text: oneOfGrammar([...words]) } as const;
-      for (const one of words) expect(await walk.takes(grammar, one), one).toBe(true);
+      const checked = checkSchema({ enum: [7, ...words, null] }, 'json');
+      const schema = { kind: 'schema', text: JSON.stringify(checked) } as const;
+      for (const one of words) {
+        expect(await walk.takes(grammar, one), one).toBe(true);
+        expect(await walk.takes(schema, JSON.stringify(one)), one).toBe(true);
+      }
       for (let m = 0; m < 30; m += 1) {
         const one = word(6);
         expect(await walk.takes(grammar, one), `${one} of ${[...words]}`).toBe(words.has(one));
+        const json = JSON.stringify(one);
+        expect(await walk.takes(schema, json), `${json} of ${[...words]}`).toBe(words.has(one));
       }
     }
   }
@@ -40,4 +48,9 @@ it('takes a thousand texts, each of which begins the next, in little time', asyn
   expect(text.length).toBeGreaterThan(200_000);
   expect(await walk.takes(grammar, 'a'.repeat(1000))).toBe(true);
   expect(await walk.takes(grammar, 'a'.repeat(1025))).toBe(false);
+  const schema = {
+    kind: 'schema',
+    text: JSON.stringify(checkSchema({ enum: texts.slice(0, 300) }, 'json')),
+  } as const;
+  expect(await walk.takes(schema, `"${'a'.repeat(300)}"`)).toBe(true);
 });
