@@ -158,7 +158,7 @@ describe('forced calls of tools of chance', () => {
     const walk = await startWalk(true);
     const strict = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] };
     const functions = [
-      { name: 'f', parameters: strict, isFree: true },
+      { name: 'f', parameters: { ...strict, required: ['a', '<odd>'] }, isFree: true },
       { name: 'g', parameters: strict },
     ];
     const { grammar } = callsOf(functions, false);
@@ -170,6 +170,8 @@ describe('forced calls of tools of chance', () => {
     const free = tag('invoic', 'x') + tag('b', tag('item', 'no number') + tag('invokes', ''));
     expect(await takes(invoke('f', free), invoke('g', tag('a', '7')))).toBe(true);
     expect(await takes(invoke('f', ''))).toBe(true);
+    expect(await takes(invoke('f', tag('b', tag('<odd>', '')) + tag('<odd>', 'x')))).toBe(true);
+    expect(await takes(invoke('f', tag('<other>', 'x')))).toBe(false);
     expect(await takes(invoke('g', free))).toBe(false);
     expect(await takes(invoke('g', tag('a', 'x')))).toBe(false);
     // Its end is the end of the call, wherever it comes.
@@ -337,6 +339,12 @@ describe('forced calls of tools of chance', () => {
       [['minimum', 'a']],
     ],
     ['the same bound twice', { allOf: [{ type: 'integer', minimum: 5 }, { minimum: 5 }] }, []],
+    ['bounds beside any text', { type: ['number', 'string'], minimum: 2 }, [['minimum', 'a']]],
+    [
+      'bounds beside a word',
+      { anyOf: [{ type: 'integer', minimum: 2 }, { const: 'all' }, { enum: ['none'] }] },
+      [],
+    ],
     ['anyOf beside oneOf', { anyOf: [string], oneOf: [string] }, [['oneOf', 'a']]],
     ['text that may be JSON', { type: ['string', 'array'], maxLength: 3 }, [['maxLength', 'a']]],
     [
@@ -389,6 +397,14 @@ describe('forced calls of tools of chance', () => {
     const wide = Array.from({ length: 5000 }, (_, n) => [`p${n}`, { type: 'string' }]);
     const properties = Object.fromEntries(wide);
     expect(refusal({ type: 'object', properties })).toMatch(/more than 4096 rules/);
+    // Every alternative is read by the schemas of all of them.
+    const alike = Array.from({ length: 1300 }, () => ({
+      type: 'object',
+      properties: { p: { type: 'object', properties: { q: { type: 'string' } } } },
+    }));
+    const start = performance.now();
+    expect(refusal({ type: 'object', properties: { a: { anyOf: alike } } })).not.toBe('');
+    expect(performance.now() - start).toBeLessThan(5000);
   });
 
   it('are refused where markup cannot show them', () => {

@@ -134,8 +134,8 @@ export class CallRules {
     if (type === 'object') return this.#object(schema, place);
     if (type === 'array') return this.#array(schema, place);
     const { view, at } = place;
-    const where = { place: 'plain', isBesideJson: view.readsJson, at } as const;
-    return leafRule(type, schema, { ...where, unheld: this.#unheld });
+    const beside = { isBesideJson: view.readsJson, isBesideText: view.hasFreeText };
+    return leafRule(type, schema, { place: 'plain', ...beside, at, unheld: this.#unheld });
   }
 
   /**

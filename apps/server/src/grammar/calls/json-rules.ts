@@ -85,8 +85,8 @@ export class JsonRules {
   #ofType(type: string, schema: Schema, at: string): string {
     if (type === 'object') return this.object(schema, at);
     if (type === 'array') return this.array(schema, at);
-    const where = { place: 'json', isBesideJson: false, at, unheld: this.#unheld } as const;
-    return leafRule(type, schema, where);
+    const beside = { isBesideJson: false, isBesideText: false };
+    return leafRule(type, schema, { place: 'json', ...beside, at, unheld: this.#unheld });
   }
 
   /** An object whose names nobody has said. */

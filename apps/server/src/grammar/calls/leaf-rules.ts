@@ -10,6 +10,8 @@ export interface LeafPlace {
   readonly place: PatternPlace;
   /** Between tags that may hold JSON, too: a text must not look like it. */
   readonly isBesideJson: boolean;
+  /** Between tags that may hold any text, too, which is a number where it looks like one. */
+  readonly isBesideText: boolean;
   readonly at: string;
   readonly unheld: UnheldKeywords;
 }
@@ -24,11 +26,11 @@ export function leafRule(type: string, schema: Schema, where: LeafPlace): string
 function rulesOf(
   type: string,
   schema: Schema,
-  { place, isBesideJson, at, unheld }: LeafPlace,
+  { place, isBesideJson, isBesideText, at, unheld }: LeafPlace,
 ): { readonly body: string; readonly held: readonly string[] } {
   if (type === 'integer' || type === 'number') {
     const { body, held } = numberRules(schema, type === 'integer');
-    return { body: body === undefined ? type : `(${body})`, held };
+    return { body: body === undefined ? type : `(${body})`, held: isBesideText ? [] : held };
   }
   if (type === 'boolean' || type === 'null') return { body: type, held: [] };
   if (type !== 'string') unheld.add('type', at);

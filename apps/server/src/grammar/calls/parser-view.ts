@@ -9,6 +9,10 @@ const nothing = new ValueSchema(undefined);
  */
 export class ParserView {
   readonly #schema: ValueSchema;
+  /** Schemas of many alternatives are put together once, and not for each of them. */
+  readonly #properties = new Map<string, ParserView>();
+  readonly #items = new Map<number, ParserView>();
+  #key: string | undefined;
 
   constructor(schema: ValueSchema) {
     this.#schema = schema;
@@ -16,23 +20,37 @@ export class ParserView {
 
   /** One text for views in which everything is read alike. */
   keyBy(idOf: (schema: object) => number): string {
-    return this.#schema.variants.map(idOf).join();
+    this.#key ??= this.#schema.variants.map(idOf).join();
+    return this.#key;
   }
 
   /** The view of a property. */
   property(name: string): ParserView {
-    return new ParserView(this.#schema.property(name) ?? nothing);
+    const view =
+      this.#properties.get(name) ?? new ParserView(this.#schema.property(name) ?? nothing);
+    this.#properties.set(name, view);
+    return view;
   }
 
   /** The view of an element. */
   item(index: number): ParserView {
-    return new ParserView(this.#schema.item(index));
+    const view = this.#items.get(index) ?? new ParserView(this.#schema.item(index));
+    this.#items.set(index, view);
+    return view;
   }
 
   /** A text that looks like JSON is taken for JSON. */
   get readsJson(): boolean {
     const { types } = this.#schema;
     return types.has('object') || types.has('array');
+  }
+
+  /** Any text may stand there, that of a number, too, which is read as the number. */
+  get hasFreeText(): boolean {
+    return this.#schema.variants.some(
+      ({ type, enum: list, ...rest }) =>
+        [type].flat().includes('string') && list === undefined && !('const' in rest),
+    );
   }
 
   /** A tag `item` is a property, so arrays cannot have such tags for their elements. */

@@ -8,7 +8,7 @@ export interface WorkerPort<Options, Outgoing> {
   readonly post: (message: Outgoing) => void;
 }
 
-/** The way to the main thread. @throws Error in that thread itself: a worker's module is no other */
+/** The way to the main thread. @throws Error in that thread: a worker's module is for no other */
 export function workerPort<Options, Outgoing>(module: string): WorkerPort<Options, Outgoing> {
   const port = parentPort;
   if (!port) throw new Error(`${module} runs as a worker thread only`);
