@@ -57,6 +57,8 @@ export interface RunningServer {
 /** What the start reports to. */
 export interface ServeOptions {
   readonly flags: ServeFlags;
+  /** What the command calls the checkpoint's folder, for errors; default `--model DIR`. */
+  readonly folderName?: string | undefined;
   /**
    * The flags as they were given, for the operator to see; none when it runs as a part of something
    * else.
@@ -79,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const tls = readTlsFiles(flags);
   if (tls) warnOfEnd(tls, logger);
   warnOfClocks(logger);
-  const place = flags.mockEngine ? findMockTexts(flags) : findModel(flags);
+  const place = flags.mockEngine ? findMockTexts(flags) : findModel(flags, options.folderName);
   const tokenizer = await loadTokenizer(place.tokenizer).catch((cause: Error) => {
     throw new ExitError('model', cause.message, { cause });
   });

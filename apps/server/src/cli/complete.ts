@@ -51,7 +51,9 @@ async function complete(
   if (prompt === '') {
     throw new ExitError('usage', 'there is no prompt; pass one, or a text as the standard input');
   }
-  const server = await findServer({ folder: flags.folder, flags, isUrlGiven });
+  const { folder } = flags;
+  const named = { folderName: '--folder DIR', isForChats: false };
+  const server = await findServer({ folder, ...named, flags, isUrlGiven });
   try {
     const model = await chooseModel(server.address, flags.model);
     const isTerminal = process.stdout.isTTY === true;

@@ -34,7 +34,9 @@ export function addInspectCommand(program: Command): void {
     .option('--json', 'print JSON')
     .action((model: string, { json }: { json?: boolean }) =>
       orExit(async () => {
-        const facts = await inspect(checkModelFolder(model));
+        const facts = await inspect(
+          checkModelFolder(model, { folderName: 'altstream inspect DIR' }),
+        );
         process.stdout.write(json ? `${JSON.stringify(facts, null, 2)}\n` : inspectionTable(facts));
       }),
     );

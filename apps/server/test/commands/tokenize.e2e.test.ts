@@ -125,11 +125,7 @@ describe('altstream tokenize', () => {
 
   it.each([
     ['no tokenizer', () => join(folder, 'empty'), /there is no tokenizer\.json in that folder/],
-    [
-      'a template that fails',
-      () => withTemplate('{{ no_such() }}'),
-      /the chat template failed/,
-    ],
+    ['a template that fails', () => withTemplate('{{ no_such() }}'), /the chat template failed/],
   ])('ends with 3 for a checkpoint with %s', async (_, make, sentence) => {
     mkdirSync(join(folder, 'empty'), { recursive: true });
     const chat = ['--chat', JSON.stringify(hello)];
