@@ -16,7 +16,8 @@ describe('the prompt of a text completion', () => {
     [5, /received number$/],
     [undefined, /^missing required parameter: `prompt`$/],
     ['', /is empty/],
-  ])('is refused with a reason when it is %j', (prompt, message) => {
+    [[new Array(500_000).fill('a')], /expected text, token ids, or a list of those/],
+  ])('is refused with a reason when it is %#', (prompt, message) => {
     expect(() => parseCompletionRequest({ model: 'm', prompt })).toThrow(
       expect.objectContaining({
         status: 400,
