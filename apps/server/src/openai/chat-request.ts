@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { mostOf } from '../config/flags/request-ceilings.js';
 import { grammarFields, responseFormat } from '../grammar/grammar-fields.js';
 import { callRuleOf, toolChoice } from '../grammar/tool-choice.js';
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
@@ -60,7 +59,7 @@ export const chatBody = z.looseObject({
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   logprobs: z.boolean().nullish(),
-  top_logprobs: z.int().min(0).max(mostOf.logprobs).nullish(),
+  top_logprobs: z.int().min(0).nullish(),
   tool_choice: toolChoice,
   parallel_tool_calls: z.boolean().nullish(),
   response_format: responseFormat,
