@@ -17,7 +17,7 @@ import { limitRequests } from './access/rate-limit.js';
 import { acceptJsonBodies } from './json-body.js';
 import { addRefusals } from './refusals.js';
 import { fillIn } from './request/operator-defaults.js';
-import { withoutRoot } from './request/root-path.js';
+import { withoutRoot } from './request/without-root.js';
 import { RouteTable } from './route-table.js';
 import { chatCompletions } from './routes/chat-completions.js';
 import { completions } from './routes/completions.js';
