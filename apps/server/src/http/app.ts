@@ -22,6 +22,7 @@ import { RouteTable } from './route-table.js';
 import { chatCompletions } from './routes/chat-completions.js';
 import { completions } from './routes/completions.js';
 import { documents } from './routes/documents.js';
+import { greeting } from './routes/greeting.js';
 import { health } from './routes/health.js';
 import { loads } from './routes/loads.js';
 import { models } from './routes/models.js';
@@ -82,6 +83,7 @@ export function makeApp(context: ServerContext, tls?: TlsFiles): FastifyInstance
       operate,
       ui,
       documents,
+      greeting,
     ];
     for (const part of parts) part(app, context);
   });
