@@ -94,9 +94,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     mock: flags.mockEngine && mockSetup(flags.mockEngine, tokenizer, defaults.eosTokenIds[0]),
     watchdogSeconds: flags.watchdogTimeout,
   };
-  const traces = await tracesOf(flags, logger);
   const textWorkers = flags.tokenizerWorkerNum;
   const metrics = new ServerMetrics(firstName, { alias: flags.metricsAlias, textWorkers });
+  const traces = await tracesOf(flags, { logger, metrics });
   const engine = new EngineClient(engineOptions, {
     onProgress: (progress) => {
       metrics.start.enter(progress.phase);
@@ -255,13 +255,14 @@ function fingerprintOf(folder: string, flags: ServeFlags): string {
 /** The libraries for it are loaded only where it is wanted. */
 async function tracesOf(
   { otlpTracesEndpoint, otelCaptureContent }: ServeFlags,
-  logger: Logger,
+  { logger, metrics }: Pick<ServerContext, 'logger' | 'metrics'>,
 ): Promise<RequestTraces | undefined> {
   if (otlpTracesEndpoint === undefined) return undefined;
   const { otlpTraces } = await import('./traces/otlp-traces.js');
+  const { serviceName, spanQueueSize } = readEnvironment();
   return otlpTraces(otlpTracesEndpoint, {
-    logger,
-    serviceName: readEnvironment().serviceName,
+    ...{ logger, serviceName, queueSize: spanQueueSize },
+    onLost: (cause, spans) => metrics.traces.lose(cause, spans),
     withContent: otelCaptureContent ?? false,
   });
 }

@@ -134,7 +134,13 @@ describe('every variable that is read is known to be harmless, or to be hidden',
       },
     );
     readEnvironment(variables);
-    expect(read.sort()).toEqual(['HF_HOME', 'HF_HUB_CACHE', 'OTEL_SERVICE_NAME', 'XDG_CACHE_HOME']);
+    expect(read.sort()).toEqual([
+      'HF_HOME',
+      'HF_HUB_CACHE',
+      'OTEL_BSP_MAX_QUEUE_SIZE',
+      'OTEL_SERVICE_NAME',
+      'XDG_CACHE_HOME',
+    ]);
     expect(read.filter((name) => !harmlessVariables.has(name))).toEqual([]);
   });
 
