@@ -8,9 +8,20 @@ import { ApiError } from '../errors/index.js';
  */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  const parse = async (_: FastifyRequest, body: Buffer): Promise<unknown> => parseJson(body);
+  const parse = async ({ headers }: FastifyRequest, body: Buffer): Promise<unknown> => {
+    const { 'content-encoding': coding = 'identity' } = headers;
+    if (coding.trim().toLowerCase() !== 'identity') throw compressed();
+    return parseJson(body);
+  };
   // Not as strings: characters would take the place of bytes that are none, in prompts, too.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse);
+}
+
+function compressed(): ApiError {
+  const message = 'a body with a content-encoding is not taken; send it as it is';
+  // As RFC 9110 says which codings would do.
+  const headers = { 'accept-encoding': 'identity' };
+  return new ApiError({ status: 415, code: 'unsupported_media_type', message, headers });
 }
 
 function parseJson(body: Buffer): unknown {

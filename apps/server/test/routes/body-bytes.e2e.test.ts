@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 
@@ -82,6 +83,29 @@ describe('the bytes of a body', () => {
     expect([nothing.status, nothing.body.error]).toMatchObject([400, { code: 'invalid_json' }]);
     const utf16 = Buffer.from(`\uFEFF${bodyWith('a')}`, 'utf16le');
     expect((await post('/v1/completions', utf16)).status).toBe(400);
+  });
+
+  it.each([
+    ['gzip', 415],
+    ['br', 415],
+    ['Identity', 200],
+  ])('are taken as they are: a content-encoding of %s is a %i', async (coding, status) => {
+    const plain = bodyWith('a');
+    const answer = await fetch(`${server.url}/v1/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'content-encoding': coding },
+      body: new Uint8Array(coding === 'gzip' ? gzipSync(plain) : plain),
+    });
+    expect(answer.status).toBe(status);
+    if (status === 200) return;
+    expect(answer.headers.get('accept-encoding')).toBe('identity');
+    expect(await answer.json()).toMatchObject({
+      error: {
+        code: 'unsupported_media_type',
+        param: null,
+        message: expect.stringMatching(/content-encoding/),
+      },
+    });
   });
 
   it('may come in pieces that end within a character', async () => {
