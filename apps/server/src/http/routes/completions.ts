@@ -186,7 +186,7 @@ async function whole(run: CompletionRun, ticket: Ticket): Promise<Record<string,
     if (step.finish) finishes[step.index] = step.finish;
   });
   const counts = finishes.map((finish) => finish.counts);
-  const usage = usageOf(counts, choicesPerPrompt);
+  const usage = usageOf(counts, choicesPerPrompt, request.max_tokens === 0);
   return {
     ...head,
     object: 'text_completion',
@@ -212,7 +212,7 @@ async function stream(run: CompletionRun, reply: FastifyReply, ticket: Ticket): 
     },
     closing: (finishes) => {
       const counts = finishes.map((finish) => finish.counts);
-      const usage = usageOf(counts, choicesPerPrompt);
+      const usage = usageOf(counts, choicesPerPrompt, request.max_tokens === 0);
       const totals = {
         ...(streamUsage.isWanted ? { usage } : {}),
         ...ticket.measured(request, usage),
