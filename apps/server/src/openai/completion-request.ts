@@ -11,7 +11,7 @@ export const completionBody = z.looseObject({
   ...grammarFields,
   prompt: z.union([z.string(), z.array(z.string()), tokenIds, z.array(tokenIds)], {
     error: ({ input }) =>
-      `expected text, token ids, or a list of those, received ${input === null ? 'null' : typeof input}`,
+      `expected text, token ids, or a list of those, received ${received(input)}`,
   }),
   max_tokens: z.int().min(0).nullish(),
   logprobs: z.int().min(0).nullish(),
@@ -19,6 +19,11 @@ export const completionBody = z.looseObject({
   best_of: z.int().min(1).max(20).nullish(),
   suffix: z.string().nullish(),
 });
+
+function received(prompt: unknown): string {
+  if (Array.isArray(prompt)) return 'a list of other things';
+  return prompt === null ? 'null' : typeof prompt;
+}
 
 /** A prompt of one choice: text, or token ids. */
 export type CompletionPrompt = string | readonly number[];
