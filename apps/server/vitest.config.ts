@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineProject } from 'vitest/config';
 
 export default defineProject({
@@ -9,6 +11,8 @@ export default defineProject({
     name: 'server',
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     execArgv: ['--expose-gc'],
+    env: { TMPDIR: join(tmpdir(), `altstream-tests-${process.pid}`) },
+    globalSetup: './test/crash/run-folder.ts',
     testTimeout: 60_000,
     hookTimeout: 60_000,
     expect: { poll: { timeout: 20_000 } },

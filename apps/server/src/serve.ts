@@ -57,6 +57,8 @@ export interface RunningServer {
 /** What the start reports to. */
 export interface ServeOptions {
   readonly flags: ServeFlags;
+  /** What the command calls the checkpoint's folder, for errors; default `--model DIR`. */
+  readonly folderName?: string | undefined;
   /**
    * The flags as they were given, for the operator to see; none when it runs as a part of something
    * else.
@@ -79,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const tls = readTlsFiles(flags);
   if (tls) warnOfEnd(tls, logger);
   warnOfClocks(logger);
-  const place = flags.mockEngine ? findMockTexts(flags) : findModel(flags);
+  const place = flags.mockEngine ? findMockTexts(flags) : findModel(flags, options.folderName);
   const tokenizer = await loadTokenizer(place.tokenizer).catch((cause: Error) => {
     throw new ExitError('model', cause.message, { cause });
   });
@@ -92,9 +94,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     mock: flags.mockEngine && mockSetup(flags.mockEngine, tokenizer, defaults.eosTokenIds[0]),
     watchdogSeconds: flags.watchdogTimeout,
   };
-  const traces = await tracesOf(flags, logger);
   const textWorkers = flags.tokenizerWorkerNum;
   const metrics = new ServerMetrics(firstName, { alias: flags.metricsAlias, textWorkers });
+  const traces = await tracesOf(flags, { logger, metrics });
   const engine = new EngineClient(engineOptions, {
     onProgress: (progress) => {
       metrics.start.enter(progress.phase);
@@ -254,13 +256,14 @@ function fingerprintOf(folder: string, flags: ServeFlags): string {
 /** The libraries for it are loaded only where it is wanted. */
 async function tracesOf(
   { otlpTracesEndpoint, otelCaptureContent }: ServeFlags,
-  logger: Logger,
+  { logger, metrics }: Pick<ServerContext, 'logger' | 'metrics'>,
 ): Promise<RequestTraces | undefined> {
   if (otlpTracesEndpoint === undefined) return undefined;
   const { otlpTraces } = await import('./traces/otlp-traces.js');
+  const { serviceName, spanQueueSize } = readEnvironment();
   return otlpTraces(otlpTracesEndpoint, {
-    logger,
-    serviceName: readEnvironment().serviceName,
+    ...{ logger, serviceName, queueSize: spanQueueSize },
+    onLost: (cause, spans) => metrics.traces.lose(cause, spans),
     withContent: otelCaptureContent ?? false,
   });
 }

@@ -91,7 +91,7 @@ describe('serving a model without its weights', () => {
     const bare = await serve('MiniMax-M3', ...dummy);
     expect([bare.code, bare.stderr]).toEqual([2, expect.stringContaining('pass --tokenizer DIR')]);
     const wrong = await serve('MiniMax-M3', ...dummy, '--tokenizer', '/nowhere');
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('no tokenizer.json')]);
+    expect([wrong.code, wrong.stderr]).toEqual([3, expect.stringContaining('no tokenizer.json')]);
     const other = await serve('MiniMax-M9', ...dummy);
     expect(other.stderr).toContain('built-in names, MiniMax-M3, MiniMax-M3-BF16');
     expect((await serve('MiniMax-M3')).code).toBe(3);

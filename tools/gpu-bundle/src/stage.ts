@@ -15,7 +15,9 @@ const rootFiles = [
 const packageParts = [
   'package.json',
   'README.md',
-  'docs/flags.md', // what a test of the server compares its flags with
+  // What tests of the server compare its flags and exit codes with.
+  'docs/flags.md',
+  'docs/commands.md',
   'tsconfig.json',
   'vitest.config.ts',
   'src',

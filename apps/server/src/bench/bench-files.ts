@@ -1,6 +1,6 @@
-import { accessSync, appendFileSync, constants, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { ExitError } from '../errors/index.js';
+import { appendFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeFolderOf, orWriteError } from '../config/output-folder.js';
 
 /** Where a result goes. */
 export interface ResultFiles {
@@ -21,7 +21,8 @@ export interface ResultFlags {
 }
 
 /**
- * The files that the flags mean; with `--save-result`, a plot lies beside the JSON.
+ * The files that the flags mean, in folders that are there; with `--save-result`, a plot lies
+ * beside the JSON.
  *
  * @param stem of a name, such as `openai-inf-M3-20261130-101500`
  * @throws ExitError (usage) for folders that cannot be written, better before the run than after it
@@ -34,9 +35,9 @@ export function resultFiles(flags: ResultFlags, stem: string): ResultFiles {
     jsonl: flags.outputFile,
     svg: flags.plot ?? json?.replace(/(\.json)?$/, '.svg'),
   };
-  for (const path of Object.values(files)) {
-    if (path !== undefined) orWriteError(path, () => accessSync(dirname(path), constants.W_OK));
-  }
+  if (json !== undefined) makeFolderOf(json, `--result-dir ${flags.resultDir}`);
+  if (files.jsonl !== undefined) makeFolderOf(files.jsonl, `--output-file ${files.jsonl}`);
+  if (files.svg !== undefined) makeFolderOf(files.svg, `--plot ${files.svg}`);
   return files;
 }
 
@@ -49,13 +50,4 @@ export function writeResults({ json, jsonl, svg }: ResultFiles, result: object, 
     orWriteError(jsonl, () => appendFileSync(jsonl, `${JSON.stringify(result)}\n`));
   }
   if (svg !== undefined) orWriteError(svg, () => writeFileSync(svg, plot));
-}
-
-function orWriteError(path: string, access: () => void): void {
-  try {
-    access();
-  } catch (cause) {
-    const problem = `${path} cannot be written: ${(cause as Error).message}`;
-    throw new ExitError('usage', problem, { cause });
-  }
 }

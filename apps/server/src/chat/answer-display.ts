@@ -1,4 +1,5 @@
 import type { AnswerDelta, ChatAnswer } from '../client/chat-answer.js';
+import { counted } from '../client/counted.js';
 import { decodeSpeed } from '../client/decode-speed.js';
 import { printable } from '../client/printable.js';
 
@@ -120,7 +121,7 @@ function speedSentence(answer: ChatAnswer): string {
   const { completionTokens, timing } = answer;
   const speed = decodeSpeed(answer);
   return `[${[
-    completionTokens === undefined ? 'tokens not counted' : `${completionTokens} tokens`,
+    completionTokens === undefined ? 'tokens not counted' : counted(completionTokens, 'token'),
     ...(speed === undefined ? [] : [`${speed.toFixed(1)} tokens/s`]),
     ...(timing.firstMs === undefined ? [] : [`first after ${Math.round(timing.firstMs)} ms`]),
     `${(timing.totalMs / 1000).toFixed(2)} s`,

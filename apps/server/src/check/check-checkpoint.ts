@@ -5,6 +5,7 @@ import {
   readModelConfig,
   type WeightCheck,
 } from '@altstream/minimax-m3-model';
+import { counted } from '../client/counted.js';
 import { type Finding, sizeText, someOf } from './finding.js';
 
 /** What a checkpoint is, as far as it can be read. */
@@ -26,14 +27,14 @@ export async function checkCheckpoint(folder: string): Promise<CheckpointCheck> 
     const read = await readModelConfig(folder);
     const { layers, hidden, maxPositions, moe } = read;
     const experts = moe ? `, ${moe.experts} experts` : '';
-    const detail = `${layers.length} layers, ${hidden} wide${experts}, ${maxPositions} positions`;
+    const detail = `${counted(layers.length, 'layer')}, ${hidden} wide${experts}, ${maxPositions} positions`;
     return { value: read, detail };
   });
   const weights = await noted(findings, 'headers', async () => {
     const checkpoint = await Checkpoint.open(folder);
     try {
       const { tensors, files } = checkpoint;
-      const detail = `${tensors.size} tensors in ${files.length} files lie where their headers say`;
+      const detail = `${counted(tensors.size, 'tensor')} in ${counted(files.length, 'file')}, all where the headers say`;
       return { value: config && checkWeights(checkpoint, config), detail };
     } finally {
       await checkpoint.close();

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { counted } from '../client/counted.js';
 import { isLfsPointer } from '../config/model-folder.js';
 import { type Finding, sizeText, someOf } from './finding.js';
 
@@ -54,7 +55,11 @@ function shardFinding(folder: string, name: string): Finding {
   const missing = shards.filter((_, at) => sizes[at] === undefined);
   const present = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
   if (missing.length === 0) {
-    return { name, isGood: true, detail: `${shards.length} shards, ${sizeText(present)}` };
+    return {
+      name,
+      isGood: true,
+      detail: `${counted(shards.length, 'shard')}, ${sizeText(present)}`,
+    };
   }
   const total = Number(index.metadata?.total_size);
   const { bavail, bsize } = statfsSync(folder);

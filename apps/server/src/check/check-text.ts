@@ -2,10 +2,10 @@ import {
   type ChatMessage,
   type ChatTokenizer,
   controlTexts,
-  loadTemplate,
   loadTokenizer,
 } from '@altstream/minimax-m3-chat';
 import { readGenerationDefaults } from '../config/model-folder.js';
+import { prepareApart } from '../worker/text/prepare-apart.js';
 import type { Finding } from './finding.js';
 
 /** Texts that a byte-level tokenizer must give back as they were. */
@@ -30,7 +30,7 @@ export async function checkText(folder: string, vocabSize: number | undefined): 
     return tokenizerDetail(tokenizer, vocabSize);
   });
   const loaded = tokenizer;
-  if (loaded) await note('template', () => templateDetail(folder, loaded));
+  if (loaded) await note('template', () => templateDetail(folder));
   await note('sampling', async () => {
     const { eosTokenIds, ...defaults } = readGenerationDefaults(folder, 'auto');
     const size = loaded?.vocabSize ?? vocabSize ?? Number.POSITIVE_INFINITY;
@@ -69,15 +69,14 @@ const dialogue: readonly ChatMessage[] = [
   { role: 'user', content: `And now? ${injection}` },
 ];
 
-async function templateDetail(folder: string, tokenizer: ChatTokenizer): Promise<string> {
-  const template = await loadTemplate(folder, tokenizer.addedTexts);
+async function templateDetail(folder: string): Promise<string> {
   const parameters = { type: 'object', properties: {} };
   const tools = [{ type: 'function' as const, function: { name: 'weather', parameters } }];
-  const prompt = template.render({ messages: dialogue, tools });
+  const input = { messages: dialogue, tools };
+  const prompt = await prepareApart(folder, { kind: 'chat', input });
   const absent = ['Be brief.', 'Oslo', 'weather', 'cloudy', 'And now?'].filter(
     (text) => !prompt.text.includes(text),
   );
   if (absent.length > 0) throw new Error(`a dialogue with tools is rendered without ${absent}`);
-  const ids = tokenizer.encodePrompt(prompt);
-  return `a dialogue with tools and their results is ${ids.length} tokens`;
+  return `a dialogue with tools and their results is ${prompt.ids.length} tokens`;
 }

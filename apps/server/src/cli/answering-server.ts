@@ -20,6 +20,10 @@ export interface AnsweringServer {
 export interface Wanted {
   /** A checkpoint to load here. */
   readonly folder: string | undefined;
+  /** What the command calls the folder, such as `--folder DIR`. */
+  readonly folderName: string;
+  /** Whether chats are wanted, or texts. */
+  readonly isForChats: boolean;
   readonly flags: ClientFlags;
   readonly isUrlGiven: boolean;
 }
@@ -28,11 +32,14 @@ export interface Wanted {
  * A folder is served here; without one the given or default address, and at last the demo model.
  */
 export async function findServer(wanted: Wanted): Promise<AnsweringServer> {
-  const { folder, flags, isUrlGiven } = wanted;
+  const { folder, folderName, isForChats, flags, isUrlGiven } = wanted;
   const address = parseServerAddress(flags.baseUrl, flags.apiKey);
   if (folder !== undefined) {
-    if (!isUrlGiven) return loadHere(folder);
-    throw new ExitError('usage', 'a folder and --base-url were given; which of the two is meant?');
+    if (isUrlGiven) {
+      const both = `${folderName} and --base-url were given`;
+      throw new ExitError('usage', `${both}; which of the two is meant?`);
+    }
+    return loadHere(folder, { folderName, isForChats });
   }
   const remote: AnsweringServer = { address, close: async () => {} };
   if (isUrlGiven) return remote;
@@ -41,7 +48,7 @@ export async function findServer(wanted: Wanted): Promise<AnsweringServer> {
     return remote;
   } catch (error) {
     if (!(error instanceof ClientError) || error.code !== 'CLIENT_UNREACHABLE') throw error;
-    return loadHere(demoFolderOr(error));
+    return loadHere(demoFolderOr(error), { isForChats });
   }
 }
 
@@ -55,11 +62,15 @@ function demoFolderOr(unreachable: ClientError): string {
   }
 }
 
-async function loadHere(folder: string): Promise<AnsweringServer> {
+async function loadHere(
+  folder: string,
+  wanted: { readonly folderName?: string; readonly isForChats: boolean },
+): Promise<AnsweringServer> {
   process.stderr.write(`Loading ${folder}\n`);
   const started = performance.now();
   const bars = process.stderr.isTTY ? makeBars() : undefined;
   const local = await startLocalServer(folder, {
+    ...wanted,
     onProgress: (progress) => bars?.update(progress),
     onEngineFailure: (error) => {
       process.stderr.write(`altstream: the engine died: ${error.message}\n`);

@@ -149,7 +149,7 @@ function plotOf(records: readonly RequestRecord[], { model_id, request_rate }: B
 async function tokenizerOf({ tokenizer }: BenchFlags): Promise<BenchTokenizer | undefined> {
   if (tokenizer === undefined) return undefined;
   return loadTokenizer(tokenizer).catch((cause: Error) => {
-    throw new ExitError('usage', `--tokenizer ${tokenizer}: ${cause.message}`, { cause });
+    throw new ExitError('model', `--tokenizer ${tokenizer}: ${cause.message}`, { cause });
   });
 }
 

@@ -41,9 +41,11 @@ export function addChatCommand(program: Command): void {
     .option('--max-tokens <n>', 'most tokens of an answer', numberFrom)
     .option('--temperature <t>', '0 = the most likely token', numberFrom)
     .action((folder: string | undefined, flags: ChatFlags) =>
-      orExit(() =>
-        chat({ folder, flags, isUrlGiven: command.getOptionValueSource('baseUrl') !== 'default' }),
-      ),
+      orExit(() => {
+        const isUrlGiven = command.getOptionValueSource('baseUrl') !== 'default';
+        const named = { folderName: 'altstream chat DIR', isForChats: true };
+        return chat({ folder, ...named, flags, isUrlGiven });
+      }),
     );
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { askCompletion } from '../client/ask-completion.js';
+import { counted } from '../client/counted.js';
 import { printable } from '../client/printable.js';
 import { chooseModel } from '../client/served-models.js';
 import { ExitError } from '../errors/index.js';
@@ -51,7 +52,9 @@ async function complete(
   if (prompt === '') {
     throw new ExitError('usage', 'there is no prompt; pass one, or a text as the standard input');
   }
-  const server = await findServer({ folder: flags.folder, flags, isUrlGiven });
+  const { folder } = flags;
+  const named = { folderName: '--folder DIR', isForChats: false };
+  const server = await findServer({ folder, ...named, flags, isUrlGiven });
   try {
     const model = await chooseModel(server.address, flags.model);
     const isTerminal = process.stdout.isTTY === true;
@@ -63,8 +66,8 @@ async function complete(
     );
     if (isTerminal) process.stdout.write('\n');
     const { completionTokens, finishReason } = end;
-    const counted = completionTokens === undefined ? [] : [`${completionTokens} tokens`];
-    process.stderr.write(`[${[...counted, finishReason ?? 'ended'].join(', ')}]\n`);
+    const length = completionTokens === undefined ? [] : [counted(completionTokens, 'token')];
+    process.stderr.write(`[${[...length, finishReason ?? 'ended'].join(', ')}]\n`);
   } finally {
     await server.close();
   }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { sizeText } from '../check/finding.js';
+import { counted } from '../client/counted.js';
 import { printable } from '../client/printable.js';
 import { type MachineFacts, machineFacts } from '../machine/machine-facts.js';
 
@@ -43,7 +44,7 @@ function backendLine(report: MachineFacts['backends'][number]): readonly [string
     usable ? detail : `${reason ?? 'unusable'}: ${detail}`,
     ...(driverVersion === undefined ? [] : [`driver ${driverVersion}`]),
     ...(runtimeVersion === undefined ? [] : [`runtime ${runtimeVersion}`]),
-    ...(devices === undefined ? [] : [`${devices} devices`]),
+    ...(devices === undefined ? [] : [counted(devices, 'device')]),
     ...(report.libc === undefined ? [] : [report.libc]),
   ];
   return [backend, facts.join(', ')];

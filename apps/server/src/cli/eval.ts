@@ -1,11 +1,10 @@
-import { accessSync, constants, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { printable } from '../client/printable.js';
 import { chooseModel } from '../client/served-models.js';
 import { parseServerAddress } from '../client/server-address.js';
+import { makeFolderOf, orWriteError } from '../config/output-folder.js';
 import { demoSuite } from '../demo-model.js';
-import { ExitError } from '../errors/index.js';
 import { evalReport, evalText } from '../eval/eval-report.js';
 import { patiently } from '../eval/patiently.js';
 import { limitSkills, readSuite } from '../eval/read-suite.js';
@@ -47,7 +46,8 @@ export function addEvalCommand(program: Command): void {
 
 async function evaluate(flags: EvalFlags): Promise<void> {
   const server = parseServerAddress(flags.baseUrl, flags.apiKey);
-  if (flags.json !== undefined) checkWritable(flags.json);
+  const { json } = flags;
+  if (json !== undefined) makeFolderOf(json, `--json ${json}`);
   const all = readSuite(flags.suite === 'demo' ? demoSuite() : flags.suite);
   const prompts = flags.limit === undefined ? all : limitSkills(all, flags.limit);
   const skills = new Set(prompts.map(({ skill }) => skill));
@@ -68,7 +68,10 @@ async function evaluate(flags: EvalFlags): Promise<void> {
   const subject = { suite: flags.suite, server: server.baseUrl, model, concurrency };
   const report = evalReport({ ...subject, prompts: prompts.length }, run);
   process.stdout.write(printable(evalText({ report, run })));
-  if (flags.json !== undefined) writeReport(flags.json, report);
+  if (json !== undefined) {
+    const text = `${JSON.stringify(report, null, 2)}\n`;
+    orWriteError(`--json ${json}`, () => writeFileSync(json, text));
+  }
   const missed = missedThresholds(thresholds, report.skills, report.total);
   for (const sentence of missed) process.stderr.write(`altstream: ${sentence}\n`);
   process.exitCode = exitCodeOf(run, missed.length + report.total.failed > 0);
@@ -87,24 +90,6 @@ function progressLine(prompts: number): (() => void) | undefined {
     const end = done === prompts ? '\r\u001b[K' : '';
     process.stderr.write(`\r  ${done} of ${prompts}${end}`);
   };
-}
-
-/** Better before the run than after it. */
-function checkWritable(path: string): void {
-  orJsonError(path, () => accessSync(dirname(path), constants.W_OK));
-}
-
-function writeReport(path: string, report: unknown): void {
-  orJsonError(path, () => writeFileSync(path, `${JSON.stringify(report, null, 2)}\n`));
-}
-
-function orJsonError(path: string, access: () => void): void {
-  try {
-    access();
-  } catch (cause) {
-    const problem = `--json ${path} cannot be written: ${(cause as Error).message}`;
-    throw new ExitError('usage', problem, { cause });
-  }
 }
 
 function positive(text: string): number {

@@ -1,6 +1,7 @@
 import { Checkpoint, type ModelConfig, readModelConfig } from '@altstream/minimax-m3-model';
 import type { Command } from 'commander';
 import { sizeText } from '../check/finding.js';
+import { counted } from '../client/counted.js';
 import { checkModelFolder } from '../config/model-folder.js';
 import { ExitError } from '../errors/index.js';
 import { orExit } from './terminal/or-exit.js';
@@ -34,7 +35,9 @@ export function addInspectCommand(program: Command): void {
     .option('--json', 'print JSON')
     .action((model: string, { json }: { json?: boolean }) =>
       orExit(async () => {
-        const facts = await inspect(checkModelFolder(model));
+        const facts = await inspect(
+          checkModelFolder(model, { folderName: 'altstream inspect DIR' }),
+        );
         process.stdout.write(json ? `${JSON.stringify(facts, null, 2)}\n` : inspectionTable(facts));
       }),
     );
@@ -107,7 +110,10 @@ function inspectionTable(facts: Inspection): string {
     ['vocabulary', facts.vocabSize.toLocaleString('en')],
     ['context', `${facts.maxPositions.toLocaleString('en')} tokens`],
     ['KV cache', `${sizeText(facts.cacheBytesPerToken)} a token in bf16`],
-    ['weights', `${sizeText(facts.bytes)}, ${facts.tensors} tensors, files: ${facts.files}`],
+    [
+      'weights',
+      `${sizeText(facts.bytes)}, ${counted(facts.tensors, 'tensor')}, files: ${facts.files}`,
+    ],
     ['parameters', facts.parameters.toLocaleString('en')],
     ['by type', joined(facts.bytesByType, sizeText)],
   ];

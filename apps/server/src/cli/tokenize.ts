@@ -1,8 +1,7 @@
 import {
-  ChatTemplate,
   type ChatTokenizer,
-  loadTemplate,
   loadTokenizer,
+  type TemplateErrorCode,
 } from '@altstream/minimax-m3-chat';
 import { type Command, Option } from 'commander';
 import { printable } from '../client/printable.js';
@@ -12,6 +11,7 @@ import { type ChatPrompt, chatPromptOf } from '../http/prompt/chat-prompt.js';
 import { syntaxProblem } from '../http/prompt/syntax-problem.js';
 import { parseTemplateRequest } from '../openai/text-requests.js';
 import { textOf } from '../openai/token-text.js';
+import { prepareApart } from '../worker/text/prepare-apart.js';
 import { orExit } from './terminal/or-exit.js';
 import { argumentOrInput } from './terminal/read-input.js';
 
@@ -63,28 +63,31 @@ async function idsOf(
   { tokenizer, folder }: { readonly tokenizer: ChatTokenizer; readonly folder: string },
 ): Promise<readonly number[]> {
   if (!chat) return tokenizer.encode(input, { specials: true });
-  const { input: prompt, template: own } = chatOf(input);
-  const template =
-    own === undefined
-      ? await loadTemplate(folder, tokenizer.addedTexts).catch((cause: Error) => {
-          throw new ExitError('model', cause.message, { cause });
-        })
-      : ownTemplate(own, tokenizer);
+  const prompt = chatOf(input);
   try {
-    return tokenizer.encodePrompt(template.render(prompt));
-  } catch (cause) {
-    throw new ExitError('usage', (cause as Error).message, { cause });
+    return (await prepareApart(folder, { kind: 'chat', ...prompt })).ids;
+  } catch (error) {
+    throw chatError(error as Error, prompt.template !== undefined);
   }
 }
 
-function ownTemplate(source: string, { addedTexts }: ChatTokenizer): ChatTemplate {
-  try {
-    return new ChatTemplate(source, addedTexts);
-  } catch (cause) {
-    const problem = syntaxProblem((cause as Error).message);
-    throw new ExitError('usage', `--chat: chat_template cannot be parsed: ${problem}`, { cause });
-  }
+/** A template that fails whatever it gets is the fault of whoever brought it. */
+function chatError(cause: Error, hasTemplate: boolean): ExitError {
+  const { code, message } = cause as Error & { code?: string };
+  const isOfCheckpoint = !hasTemplate && unusable.some((one) => one === code);
+  if (isOfCheckpoint) return new ExitError('model', message, { cause });
+  const isOurs = cause instanceof ApiError && cause.status === 500;
+  const isSyntax = code === 'CHAT_TEMPLATE_SYNTAX';
+  const problem = isSyntax ? `chat_template cannot be parsed: ${syntaxProblem(message)}` : message;
+  return new ExitError(isOurs ? 'engine' : 'usage', `--chat: ${problem}`, { cause });
 }
+
+const unusable: readonly TemplateErrorCode[] = [
+  'CHAT_TEMPLATE_MISSING',
+  'CHAT_TEMPLATE_SYNTAX',
+  'CHAT_TEMPLATE_FAILED',
+  'CHAT_TEMPLATE_FENCE',
+];
 
 /** Who runs the command may render with any template: it costs nobody else. */
 function chatOf(text: string): ChatPrompt {

@@ -17,4 +17,15 @@ describe('variables of other tools', () => {
     expect(readEnvironment({ OTEL_SERVICE_NAME: 'chat' }).serviceName).toBe('chat');
     expect(readEnvironment({ OTEL_SERVICE_NAME: '' }).serviceName).toBe('altstream');
   });
+
+  it.each([
+    ['100', 100],
+    ['', 2048],
+    [undefined, 2048],
+    ['none', 2048],
+    ['-1', 2048],
+    ['1.5', 2048],
+  ])('say by %j that %i spans wait at most', (OTEL_BSP_MAX_QUEUE_SIZE, expected) => {
+    expect(readEnvironment({ OTEL_BSP_MAX_QUEUE_SIZE }).spanQueueSize).toBe(expected);
+  });
 });

@@ -23,12 +23,15 @@ export interface ModelPlace {
   readonly folder: string | undefined;
 }
 
-/** Finds the model that the flags name, else the demo model; an error lists what is absent. */
-export function findModel({
-  loadFormat,
-  tokenizer,
-  model = demoModelFolder(),
-}: ModelFlags): ModelPlace {
+/**
+ * Finds the model that the flags name, else the demo model; an error lists what is absent.
+ *
+ * @param folderName what the command calls the folder
+ */
+export function findModel(
+  { loadFormat, tokenizer, model = demoModelFolder() }: ModelFlags,
+  folderName?: string,
+): ModelPlace {
   const isDummy = loadFormat === 'dummy';
   const given = tokenizer === undefined ? undefined : checkTokenizer(tokenizer);
   if (isDummy && builtInConfig(model) && !isFolder(model)) {
@@ -36,7 +39,8 @@ export function findModel({
     if (!given) throw new ExitError('usage', `${model} is a config without a tokenizer; ${remedy}`);
     return { model, name: basename(model), tokenizer: given, folder: undefined };
   }
-  const folder = checkModelFolder(model, { isDummy, hasTokenizer: given !== undefined });
+  const hasTokenizer = given !== undefined;
+  const folder = checkModelFolder(model, { isDummy, hasTokenizer, folderName });
   const name = isFolder(model) ? basename(folder) : model;
   return { model: folder, name, tokenizer: given ?? folder, folder };
 }
@@ -49,7 +53,9 @@ export function findMockTexts({ tokenizer, model }: ModelFlags): ModelPlace {
 
 /** Folder of tokenizer and template: of that model, else of the demo model. */
 export function findTexts(model = demoModelFolder()): string {
-  return checkTokenizer(resolveModelFolder(model), `--model ${model}`);
+  const folder = resolveModelFolder(model);
+  if (!isFolder(folder)) throw absent(model);
+  return checkTokenizer(folder, `--model ${model}`);
 }
 
 function isFolder(path: string): boolean {
@@ -59,7 +65,7 @@ function isFolder(path: string): boolean {
 function checkTokenizer(path: string, named = `--tokenizer ${path}`): string {
   const folder = resolve(path);
   if (existsSync(join(folder, 'tokenizer.json'))) return folder;
-  throw new ExitError('usage', `${named}: there is no tokenizer.json in that folder`);
+  throw new ExitError('model', `${named}: there is no tokenizer.json in that folder`);
 }
 
 /** The folder that a path or a name of the hub stands for; a folder that is there comes first. */
@@ -68,24 +74,28 @@ export function resolveModelFolder(path: string): string {
   return resolve(folder);
 }
 
+/** What a folder must have, and how it is named. */
+export interface FolderWish {
+  /** Weights are made up. */
+  readonly isDummy?: boolean;
+  /** The tokenizer is elsewhere. */
+  readonly hasTokenizer?: boolean;
+  /** What the command calls it, such as `--folder DIR`. */
+  readonly folderName?: string | undefined;
+}
+
 /**
  * Checks that a checkpoint folder, or one that the hub's tools downloaded, has the files that
  * serving needs; an error lists what is absent.
  */
 export function checkModelFolder(
   path: string,
-  { isDummy = false, hasTokenizer = false }: { isDummy?: boolean; hasTokenizer?: boolean } = {},
+  { isDummy = false, hasTokenizer = false, folderName }: FolderWish = {},
 ): string {
   const folder = resolveModelFolder(path);
   if (!isFolder(folder)) {
-    const names = builtInModels.join(', ');
-    throw new ExitError(
-      'model',
-      `the model folder ${path} does not exist${notDownloaded(path)}. The server does not download models; ` +
-        'get the checkpoint ' +
-        'first, for example with `hf download MiniMaxAI/MiniMax-M3 --local-dir DIR`, and pass `--model DIR`' +
-        (isDummy ? `; or one of the built-in names, ${names}` : ''),
-    );
+    const names = isDummy ? `; or one of the built-in names, ${builtInModels.join(', ')}` : '';
+    throw absent(path, folderName, names);
   }
   const wanted = ['config.json', ...(hasTokenizer ? [] : ['tokenizer.json'])];
   const missing = wanted.filter((file) => !existsSync(join(folder, file)));
@@ -103,6 +113,13 @@ export function checkModelFolder(
     );
   }
   return folder;
+}
+
+function absent(path: string, folderName = '--model DIR', orElse = ''): ExitError {
+  const fact = `the model folder ${path} does not exist${notDownloaded(path)}`;
+  const way = 'for example with `hf download MiniMaxAI/MiniMax-M3 --local-dir DIR`';
+  const remedy = `get the checkpoint first, ${way}, and pass \`${folderName}\`${orElse}`;
+  return new ExitError('model', `${fact}. The server does not download models; ${remedy}`);
 }
 
 function notDownloaded(path: string): string {

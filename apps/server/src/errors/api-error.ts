@@ -4,7 +4,6 @@ import { ServerError } from './server-error.js';
 function typeOf(status: number): string {
   if (status === 401) return 'authentication_error';
   if (status === 403) return 'permission_error';
-  if (status === 404) return 'not_found_error';
   if (status === 429) return 'rate_limit_error';
   if (status === 503) return 'service_unavailable_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';

@@ -1,4 +1,5 @@
 import type { ChatAnswer } from '../client/chat-answer.js';
+import { counted } from '../client/counted.js';
 import type { PromptResult, SuiteRun } from './run-suite.js';
 import { type SkillRow, skillRows, totalRow } from './skill-rows.js';
 
@@ -75,9 +76,9 @@ export function evalText({ report, run }: { report: EvalReport; run: SuiteRun })
     '',
     ...table(skills.length === 1 ? skills : [...skills, total]),
     '',
-    `${total.prompts} prompts in ${seconds} s; ${both} of them also streamed, ${streamSentence(streamDiffers)}`,
+    `${counted(total.prompts, 'prompt')} in ${seconds} s; ${both} of them also streamed, ${streamSentence(streamDiffers)}`,
     ...(total.failed > 0
-      ? [`${total.failed} prompts had no answer, which makes the exit code 1`]
+      ? [`${counted(total.failed, 'prompt')} had no answer, which makes the exit code 1`]
       : []),
     ...wrongLines(wrong),
     ...endLine(report),

@@ -17,11 +17,12 @@ import { limitRequests } from './access/rate-limit.js';
 import { acceptJsonBodies } from './json-body.js';
 import { addRefusals } from './refusals.js';
 import { fillIn } from './request/operator-defaults.js';
-import { withoutRoot } from './request/root-path.js';
+import { withoutRoot } from './request/without-root.js';
 import { RouteTable } from './route-table.js';
 import { chatCompletions } from './routes/chat-completions.js';
 import { completions } from './routes/completions.js';
 import { documents } from './routes/documents.js';
+import { greeting } from './routes/greeting.js';
 import { health } from './routes/health.js';
 import { loads } from './routes/loads.js';
 import { models } from './routes/models.js';
@@ -82,6 +83,7 @@ export function makeApp(context: ServerContext, tls?: TlsFiles): FastifyInstance
       operate,
       ui,
       documents,
+      greeting,
     ];
     for (const part of parts) part(app, context);
   });

@@ -1,21 +1,36 @@
+import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/index.js';
 
 /**
- * Bodies are JSON and nothing else; what is none is answered with the place where it goes wrong.
+ * Bodies are JSON in UTF-8 and nothing else; what is none is answered with the place where it goes
+ * wrong.
  */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  const parse = async (_: FastifyRequest, body: string): Promise<unknown> => parseJson(body);
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, parse);
+  const parse = async ({ headers }: FastifyRequest, body: Buffer): Promise<unknown> => {
+    const { 'content-encoding': coding = 'identity' } = headers;
+    if (coding.trim().toLowerCase() !== 'identity') throw compressed();
+    return parseJson(body);
+  };
+  // Not as strings: characters would take the place of bytes that are none, in prompts, too.
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse);
 }
 
-function parseJson(body: string): unknown {
-  if (body === '') {
+function compressed(): ApiError {
+  const message = 'a body with a content-encoding is not taken; send it as it is';
+  // As RFC 9110 says which codings would do.
+  const headers = { 'accept-encoding': 'identity' };
+  return new ApiError({ status: 415, code: 'unsupported_media_type', message, headers });
+}
+
+function parseJson(body: Buffer): unknown {
+  if (body.length === 0) {
     const message = 'the body is empty, expected a JSON object';
     throw new ApiError({ status: 400, code: 'empty_body', message });
   }
-  const text = body.replace(/^\uFEFF/, '');
+  // A byte order mark, which some clients write, is no part of the text.
+  const text = textOf(body).replace(/^\uFEFF/, '');
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -23,6 +38,26 @@ function parseJson(body: string): unknown {
     const message = `the body is not valid JSON: ${problem}`;
     throw new ApiError({ status: 400, code: 'invalid_json', message, cause });
   }
+}
+
+function textOf(body: Buffer): string {
+  const text = body.toString('utf8');
+  if (isUtf8(body)) return text;
+  const at = firstDifference(body, Buffer.from(text));
+  const message = `the body is not valid JSON: it is not UTF-8 from byte ${at} on`;
+  throw new ApiError({ status: 400, code: 'invalid_json', message });
+}
+
+/** Where the two, which are not the same, begin to differ. */
+function firstDifference(one: Buffer, other: Buffer): number {
+  let [same, different] = [0, Math.min(one.length, other.length)];
+  while (same < different) {
+    const middle = (same + different + 1) >> 1;
+    const isSame = one.compare(other, same, middle, same, middle) === 0;
+    if (isSame) same = middle;
+    else different = middle - 1;
+  }
+  return same;
 }
 
 /** The engine's message without what is said already. */

@@ -74,9 +74,36 @@ describe('URLs are shown without what may be secret in them', () => {
     ['https:/u:SECRET@c.example', hidden],
     ['u:SECRET@c.example', hidden],
     ['c.example/?api-key=SECRET', hidden],
+    ['https://a.example c.example/?api-key=SECRET', hidden],
   ])('%s', (value, expected) => {
     const name = value.startsWith('-') ? 'NODE_OPTIONS' : 'ALTSTREAM_OTLP_TRACES_ENDPOINT';
     expect(shownVariables({ [name]: value }, '/home/ann')).toEqual({ [name]: expected });
+  });
+});
+
+describe('folders are shown, and not what may be an odd URL', () => {
+  it.each([
+    ['/models/MiniMax-M3', '/models/MiniMax-M3'],
+    ['models/@scope/m3', 'models/@scope/m3'],
+    ['C:\\models\\m3', 'C:\\models\\m3'],
+    ['\\\\files\\models', '\\\\files\\models'],
+    ['MiniMaxAI/MiniMax-M3', 'MiniMaxAI/MiniMax-M3'],
+    ['//u:SECRET@h', hidden],
+    ['//SECRET@h/path', hidden],
+    ['u:SECRET@h/path', hidden],
+    ['u:SECRET/@h/path', hidden],
+    ['u:SECRET @h/path', hidden],
+    ['SECRET@h/path', hidden],
+    ['\\\\u:SECRET@h\\path', hidden],
+    ['\\\\h@SECRET\\path', hidden],
+    ['h/path?key=SECRET', hidden],
+    ['h/path#SECRET', hidden],
+    ['s3:u:SECRET@h/path', hidden],
+    ['/models/a:u:SECRET@h', hidden],
+  ])('%s', (value, expected) => {
+    for (const name of ['ALTSTREAM_MODEL', 'ALTSTREAM_CRASH_DIR', 'HF_HOME']) {
+      expect(shownVariables({ [name]: value }, '/home/ann')).toEqual({ [name]: expected });
+    }
   });
 });
 
@@ -107,7 +134,13 @@ describe('every variable that is read is known to be harmless, or to be hidden',
       },
     );
     readEnvironment(variables);
-    expect(read.sort()).toEqual(['HF_HOME', 'HF_HUB_CACHE', 'OTEL_SERVICE_NAME', 'XDG_CACHE_HOME']);
+    expect(read.sort()).toEqual([
+      'HF_HOME',
+      'HF_HUB_CACHE',
+      'OTEL_BSP_MAX_QUEUE_SIZE',
+      'OTEL_SERVICE_NAME',
+      'XDG_CACHE_HOME',
+    ]);
     expect(read.filter((name) => !harmlessVariables.has(name))).toEqual([]);
   });
 

@@ -28,10 +28,17 @@ export function shownVariables(
 
 /** Without what URLs may carry, and without the name of a person's folder. */
 function plain(value: string, home: string): string {
+  if (!value.includes('://') && mayTell.test(value)) return hidden;
   const text = value.includes('://') ? withPlainUrls(value) : value;
   const escaped = home.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return home.length > 1 ? text.replaceAll(new RegExp(`${escaped}(?=[/:]|$)`, 'g'), '~') : text;
 }
+
+/**
+ * What is no whole URL may hold what such a one does: a login before an `@` (that of a package's
+ * scope begins its name and has no colon before it), a key behind `?` or `#`.
+ */
+const mayTell = /[^\s/]@|:.*@|[?#]/s;
 
 /**
  * The value with each URL cut down to scheme, host and path. A password may hold signs that end a
@@ -40,7 +47,7 @@ function plain(value: string, home: string): string {
 function withPlainUrls(value: string): string {
   const words = value.split(/(\s+)/).map((word) => {
     const [, before = '', address = ''] = /^(.*?)([a-z][a-z\d+.-]*:\/\/.*)?$/is.exec(word) ?? [];
-    if (address === '') return before;
+    if (address === '') return mayTell.test(before) ? undefined : before;
     if (before.includes('://') || !URL.canParse(address)) return undefined;
     const { protocol, host, pathname } = new URL(address);
     return `${before}${protocol}//${host}${pathname === '/' ? '' : pathname}`;

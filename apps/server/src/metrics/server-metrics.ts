@@ -12,6 +12,7 @@ import { StartMetrics } from './start-metrics.js';
 import { TextMetrics } from './text-metrics.js';
 import { ThreadMetrics } from './thread-metrics.js';
 import type { TokenRate } from './token-rate.js';
+import { TraceMetrics } from './trace-metrics.js';
 
 /** What the metrics depend on. */
 export interface MetricsOptions {
@@ -28,6 +29,7 @@ export class ServerMetrics {
   readonly start: StartMetrics;
   readonly text: TextMetrics;
   readonly threads: ThreadMetrics;
+  readonly traces: TraceMetrics;
   readonly #registry = new Registry();
   readonly #engine: EngineMetrics;
   readonly #sglang: SglangMetrics | undefined;
@@ -50,6 +52,7 @@ export class ServerMetrics {
     this.start = new StartMetrics(own);
     this.text = new TextMetrics(own, textWorkers);
     this.threads = new ThreadMetrics(own);
+    this.traces = new TraceMetrics(own);
     this.#engine = new EngineMetrics(vllm, own);
     const adapters = ['max_lora', 'waiting_lora_adapters', 'running_lora_adapters'];
     const none = { max_lora: '0', waiting_lora_adapters: '', running_lora_adapters: '' };

@@ -21,6 +21,7 @@ const bodies: readonly (readonly [path: string, summary: string, schema?: z.ZodT
 ];
 
 const reads: readonly (readonly [path: string, summary: string])[] = [
+  ['/', 'That it runs, and where what is'],
   ['/v1/models', 'Served names'],
   ['/v1/models/{id}', 'One of them'],
   ['/v1/loads', 'How busy the engine is'],

@@ -18,6 +18,7 @@ describe('a chat request', () => {
     ['the role developer', { messages: [{ role: 'developer', content: 'a' }, ...base.messages] }],
     ['tools off without tools', { tool_choice: 'none' }],
     ['tools', { tools: [tool], tool_choice: 'auto', parallel_tool_calls: false }],
+    ['an output that is text', { modalities: ['text'] }],
     ['a format that is text', { response_format: { type: 'text' } }],
     ['an integer seed beyond 2^53', { seed: 2 ** 60 }],
     ['penalties', { frequency_penalty: -2, presence_penalty: 2, repetition_penalty: 0.5 }],
@@ -37,10 +38,12 @@ describe('a chat request', () => {
     ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'a b' } }] }],
     ['messages[0].content', { messages: [{ role: 'user' }] }],
     ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'a' }] }],
+    ['modalities', { modalities: ['text', 'audio'] }],
+    ['modalities', { modalities: 'text' }],
     ['seed', { seed: 1.5 }],
-    ['n', { n: 129 }],
+    ['n', { n: 0 }],
     ['min_tokens', { min_tokens: 5, max_tokens: 3 }],
-    ['top_logprobs', { logprobs: true, top_logprobs: 257 }],
+    ['top_logprobs', { logprobs: true, top_logprobs: -1 }],
     ['repetition_penalty', { repetition_penalty: 0 }],
     ['repetition_penalty', { repetition_penalty: 2.1 }],
     ['frequency_penalty', { frequency_penalty: 2.1 }],
@@ -49,7 +52,7 @@ describe('a chat request', () => {
     ['logit_bias.05', { logit_bias: { '05': 1 } }],
     ['logit_bias.5', { logit_bias: { 5: '1' } }],
     ['logit_bias', { logit_bias: [1] }],
-    ['stop', { stop: new Array(129).fill('a') }],
+    ['stop', { stop: ['a', 5] }],
     ['reasoning_effort', { reasoning_effort: 'zz' }],
     ['thinking.type', { thinking: { type: 'zz' } }],
     ['thinking', { thinking: 5 }],
@@ -74,8 +77,34 @@ describe('a chat request', () => {
 
   it.each([
     [
-      { stop: new Array(129).fill('a') },
-      '`stop`: expected a text of 1 … 256 characters, or up to 128 of them',
+      { stop: 5 },
+      '`stop`: expected a text of 1 … 256 characters, or a list of such; received number',
+    ],
+    [
+      { stop: {} },
+      '`stop`: expected a text of 1 … 256 characters, or a list of such; received object',
+    ],
+    [
+      { stop: '' },
+      '`stop`: expected a text of 1 … 256 characters, or a list of such; received an empty one',
+    ],
+    [
+      { stop: 'a'.repeat(257) },
+      '`stop`: expected a text of 1 … 256 characters, or a list of such; received one of 257',
+    ],
+    [
+      { stop: ['a', ''] },
+      '`stop[1]`: expected a text of 1 … 256 characters, or a list of such; received an empty one',
+    ],
+    [
+      { stop: ['a'.repeat(300)] },
+      '`stop[0]`: expected a text of 1 … 256 characters, or a list of such; received one of 300',
+    ],
+    [{ stop: ['a', null] }, '`stop`: expected a text of 1 … 256 characters at [1], received null'],
+    [{ stop: [['a']] }, '`stop`: expected a text of 1 … 256 characters at [0], received a list'],
+    [
+      { messages: [{ role: 'assistant', tool_calls: new Array(500_000).fill(5) }] },
+      '`messages[0].tool_calls[0]`: Invalid input: expected object, received number',
     ],
     [
       { messages: [{ role: 'user', content: 5 }] },
@@ -87,7 +116,7 @@ describe('a chat request', () => {
     ],
     [JSON.parse('{"tools": [{"__proto__": {"x": 1}}]}'), 'the key __proto__ is not allowed'],
     [{ constructor: { prototype: {} } }, 'the key constructor.prototype is not allowed'],
-  ])('says what is wrong with %j', (more, message) => {
+  ])('says what is wrong: %#', (more, message) => {
     expect(() => parseChatRequest({ ...base, ...more })).toThrow(message);
   });
 });

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { mostOf } from '../config/flags/request-ceilings.js';
 import { grammarFields, responseFormat } from '../grammar/grammar-fields.js';
 import { callRuleOf, toolChoice } from '../grammar/tool-choice.js';
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
@@ -60,11 +59,12 @@ export const chatBody = z.looseObject({
   max_tokens: z.int().min(1).nullish(),
   max_completion_tokens: z.int().min(1).nullish(),
   logprobs: z.boolean().nullish(),
-  top_logprobs: z.int().min(0).max(mostOf.logprobs).nullish(),
+  top_logprobs: z.int().min(0).nullish(),
   tool_choice: toolChoice,
   parallel_tool_calls: z.boolean().nullish(),
   response_format: responseFormat,
   include_reasoning: z.boolean().nullish(),
+  modalities: z.unknown().optional(),
 });
 
 /** A body of `POST /v1/chat/completions`, checked. */
@@ -74,12 +74,13 @@ export type ChatRequest = z.infer<typeof chatBody>;
 export type ChatPromptFields = z.infer<z.ZodObject<typeof chatPromptFields>>;
 
 const deprecated = ['functions', 'function_call'];
-const elsewhere = ['modalities', 'audio', 'web_search_options'];
+const elsewhere = ['audio', 'web_search_options'];
 
 /** Parses and checks a chat request; every problem is a 400 that names its field. */
 export function parseChatRequest(body: unknown): ChatRequest {
   const request = parseBody(chatBody, body);
   for (const field of [...deprecated, ...elsewhere]) refusePresent(request, field);
+  checkModalities(request);
   checkMessages(request.messages);
   callRuleOf(request);
   checkStreamOptions(request);
@@ -88,6 +89,13 @@ export function parseChatRequest(body: unknown): ChatRequest {
     throw fieldError('top_logprobs', 'needs `logprobs: true`');
   }
   return request;
+}
+
+/** Of the kinds of output only text is there, which some clients ask for by name. */
+function checkModalities({ modalities }: ChatRequest): void {
+  const isText = Array.isArray(modalities) && modalities.every((one) => one === 'text');
+  if (modalities == null || isText) return;
+  throw fieldError('modalities', 'only ["text"] is supported', 'unsupported_parameter');
 }
 
 function refusePresent(request: ChatRequest, field: string): void {

@@ -16,7 +16,12 @@ describe('the prompt of a text completion', () => {
     [5, /received number$/],
     [undefined, /^missing required parameter: `prompt`$/],
     ['', /is empty/],
-  ])('is refused with a reason when it is %j', (prompt, message) => {
+    [{}, /received object$/],
+    [['a', [1]], /received a list of other things$/],
+    [[1, 'a'], /received a list of other things$/],
+    [[1.5], /received a list of other things$/],
+    [[new Array(500_000).fill('a')], /received a list of other things$/],
+  ])('is refused with a reason when it is %#', (prompt, message) => {
     expect(() => parseCompletionRequest({ model: 'm', prompt })).toThrow(
       expect.objectContaining({
         status: 400,

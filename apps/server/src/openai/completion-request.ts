@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { mostOf } from '../config/flags/request-ceilings.js';
 import { grammarFields } from '../grammar/grammar-fields.js';
 import { checkMinTokens, fieldError, parseBody } from './parse-body.js';
 import { samplingFields } from './sampling-fields.js';
@@ -12,14 +11,19 @@ export const completionBody = z.looseObject({
   ...grammarFields,
   prompt: z.union([z.string(), z.array(z.string()), tokenIds, z.array(tokenIds)], {
     error: ({ input }) =>
-      `expected text, token ids, or a list of those, received ${input === null ? 'null' : typeof input}`,
+      `expected text, token ids, or a list of those, received ${received(input)}`,
   }),
   max_tokens: z.int().min(0).nullish(),
-  logprobs: z.int().min(0).max(mostOf.logprobs).nullish(),
+  logprobs: z.int().min(0).nullish(),
   echo: z.boolean().nullish(),
   best_of: z.int().min(1).max(20).nullish(),
   suffix: z.string().nullish(),
 });
+
+function received(prompt: unknown): string {
+  if (Array.isArray(prompt)) return 'a list of other things';
+  return prompt === null ? 'null' : typeof prompt;
+}
 
 /** A prompt of one choice: text, or token ids. */
 export type CompletionPrompt = string | readonly number[];
@@ -29,7 +33,6 @@ export type CompletionRequest = z.infer<typeof completionBody>;
 
 /** Parses and checks a completion request; every problem is a 400 that names its field. */
 export function parseCompletionRequest(body: unknown): CompletionRequest {
-  checkPromptCount(body);
   const request = parseBody(completionBody, body);
   const prompts = promptsOf(request);
   if (prompts.length === 0 || prompts.some((one) => one.length === 0)) {
@@ -47,14 +50,6 @@ export function parseCompletionRequest(body: unknown): CompletionRequest {
   checkMinTokens(request, request.max_tokens);
   checkStreamOptions(request);
   return request;
-}
-
-/** Before their shapes are looked at one by one. */
-function checkPromptCount(body: unknown): void {
-  const { prompt } = (body ?? {}) as { readonly prompt?: unknown };
-  if (!Array.isArray(prompt) || typeof prompt[0] === 'number') return;
-  if (prompt.length <= mostOf.prompts) return;
-  throw fieldError('prompt', `${prompt.length} prompts, at most ${mostOf.prompts}`);
 }
 
 /** The prompts of a request, however it has them. */

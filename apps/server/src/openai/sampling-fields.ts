@@ -1,10 +1,12 @@
 import { z } from 'zod';
-import { mostOf } from '../config/flags/request-ceilings.js';
 import { idPattern, idRule } from './request-id.js';
 
 /** A token id as a key of JSON. */
 const tokenId = z.string().regex(/^(0|[1-9]\d{0,9})$/, 'expected token ids as keys');
-const stopText = z.string().min(1, 'expected at least one character').max(256);
+/** Of one stop text. */
+const mostStopCharacters = 256;
+const stopError = { error: ({ input }: { readonly input?: unknown }) => stopProblem(input) };
+const stopText = z.string().min(1, stopError).max(mostStopCharacters, stopError);
 
 const requestId = z.string().regex(idPattern, `expected ${idRule}`).nullish();
 
@@ -19,18 +21,13 @@ export const samplingFields = {
   top_k: z.int().min(-1).nullish(),
   min_p: z.number().min(0).max(1).nullish(),
   seed: z.number().refine(Number.isInteger, 'expected an integer').nullish(),
-  stop: z
-    .union(
-      [stopText, z.array(stopText).max(mostOf.stopStrings)],
-      `expected a text of 1 … 256 characters, or up to ${mostOf.stopStrings} of them`,
-    )
-    .nullish(),
+  stop: z.union([stopText, z.array(stopText)], stopError).nullish(),
   stop_token_ids: z.array(z.int().min(0)).max(128).nullish(),
   include_stop_str_in_output: z.boolean().nullish(),
   ignore_eos: z.boolean().nullish(),
   min_tokens: z.int().min(0).nullish(),
   skip_special_tokens: z.boolean().nullish(),
-  n: z.int().min(1).max(mostOf.n).nullish(),
+  n: z.int().min(1).nullish(),
   stream: z.boolean().nullish(),
   stream_options: z
     .looseObject({
@@ -85,3 +82,18 @@ export const notYet: readonly NotYet[] = [
   { field: 'add_generation_prompt', isNeutral: isAbsentOr(true) },
   { field: 'continue_final_message', isNeutral: isAbsentOr(false) },
 ];
+
+/** What is wrong with a `stop` of a request, or a text of it, but for how many texts it has. */
+function stopProblem(stop: unknown): string {
+  if (!Array.isArray(stop)) return `${expected}, or a list of such; received ${received(stop)}`;
+  const wrong = stop.findIndex((text) => typeof text !== 'string');
+  return `${expected} at [${wrong}], received ${received(stop[wrong])}`;
+}
+
+const expected = `expected a text of 1 … ${mostStopCharacters} characters`;
+
+function received(value: unknown): string {
+  if (typeof value === 'string') return value === '' ? 'an empty one' : `one of ${value.length}`;
+  if (Array.isArray(value)) return 'a list';
+  return value === null ? 'null' : typeof value;
+}

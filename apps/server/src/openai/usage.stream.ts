@@ -3,6 +3,11 @@ import { fieldError } from './parse-body.js';
 import type { SamplingFields } from './sampling-fields.js';
 import { type ChoiceCounts, type Usage, usageOf } from './usage.js';
 
+/** What of a request decides it. */
+type StreamFields = Pick<SamplingFields, 'stream_options'> & {
+  readonly max_tokens?: number | null | undefined;
+};
+
 /**
  * The `usage` of the chunks of a stream: none, null until a last chunk has the totals, or with
  * `continuous_usage_stats` what all choices counted so far.
@@ -10,17 +15,19 @@ import { type ChoiceCounts, type Usage, usageOf } from './usage.js';
 export class StreamUsage {
   readonly #choicesPerPrompt: number;
   readonly #counts: ChoiceCounts[] | undefined;
+  readonly #isPromptOnly: boolean;
   /** Whether a last chunk has the totals. */
   readonly isWanted: boolean;
 
   /** @param promptTokens of each choice, in the order of the choices */
   constructor(
-    { stream_options: options }: Pick<SamplingFields, 'stream_options'>,
+    { stream_options: options, max_tokens: maxTokens }: StreamFields,
     promptTokens: readonly number[],
     choicesPerPrompt: number,
   ) {
     this.#choicesPerPrompt = choicesPerPrompt;
     this.isWanted = options?.include_usage ?? false;
+    this.#isPromptOnly = maxTokens === 0;
     if (!options?.continuous_usage_stats) return;
     const none = { cachedTokens: 0, completionTokens: 0, reasoningTokens: 0 };
     this.#counts = promptTokens.map((tokens) => ({ promptTokens: tokens, ...none }));
@@ -35,7 +42,9 @@ export class StreamUsage {
   /** What a chunk carries. */
   get field(): { readonly usage?: Usage | null } {
     if (!this.isWanted) return {};
-    return { usage: this.#counts ? usageOf(this.#counts, this.#choicesPerPrompt) : null };
+    const counts = this.#counts;
+    const usage = counts && usageOf(counts, this.#choicesPerPrompt, this.#isPromptOnly);
+    return { usage: usage ?? null };
   }
 }
 

@@ -18,12 +18,19 @@ export interface ChoiceCounts {
 
 /**
  * Sums choices: generated tokens over all of them, each prompt once however many choices it has.
+ *
+ * @param isPromptOnly nothing was wanted but the prompt: what computing it generated is nobody's
  */
-export function usageOf(choices: readonly ChoiceCounts[], choicesPerPrompt: number): Usage {
+export function usageOf(
+  choices: readonly ChoiceCounts[],
+  choicesPerPrompt: number,
+  isPromptOnly = false,
+): Usage {
   const firsts = choices.filter((_, index) => index % choicesPerPrompt === 0);
   const promptTokens = firsts.reduce((sum, choice) => sum + choice.promptTokens, 0);
   const cachedTokens = firsts.reduce((sum, choice) => sum + choice.cachedTokens, 0);
-  const completionTokens = choices.reduce((sum, choice) => sum + choice.completionTokens, 0);
+  const generated = choices.reduce((sum, choice) => sum + choice.completionTokens, 0);
+  const completionTokens = isPromptOnly ? 0 : generated;
   const reasoningTokens = choices.reduce((sum, choice) => sum + choice.reasoningTokens, 0);
   return {
     prompt_tokens: promptTokens,

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { makeFolderOf, makeOutputFolder } from '../config/output-folder.js';
 import type { ServeFlags } from '../config/serve-flags.js';
 import { ExitError } from '../errors/index.js';
 import type { EngineInfo } from '../worker/messages.js';
@@ -14,16 +15,6 @@ export function checkFlags(flags: ServeFlags): void {
   if (flags.chatTemplate !== undefined && !existsSync(flags.chatTemplate)) {
     throw new ExitError('usage', `--chat-template ${flags.chatTemplate} does not exist`);
   }
-  for (const [flag, folder, isParent] of [
-    ['--profile-dir', flags.profileDir],
-    ['--crash-dir', flags.crashDir],
-    ['--record-trace', flags.recordTrace && dirname(flags.recordTrace), true],
-    ['--uds', flags.uds && dirname(flags.uds), true],
-  ] as const) {
-    if (folder === undefined || existsSync(folder)) continue;
-    const what = isParent ? `the folder ${folder} of ${flag}` : `${flag} ${folder}`;
-    throw new ExitError('usage', `${what} does not exist; make it first`);
-  }
   if (flags.strictTools && flags.grammarBackend === 'none') {
     const remedy = 'leave one out: arguments are held to their schemas by grammars';
     throw new ExitError('usage', `--strict-tools and --grammar-backend none: ${remedy}`);
@@ -32,6 +23,20 @@ export function checkFlags(flags: ServeFlags): void {
     const remedy = 'leave one out: what stands in front of a socket speaks TLS itself';
     throw new ExitError('usage', `--uds and --ssl-certfile do not go together; ${remedy}`);
   }
+  makeFolders(flags);
+}
+
+/** Where files are written. Who may enter the folder of a socket is for whoever makes it. */
+function makeFolders({ uds, profileDir, crashDir, recordTrace }: ServeFlags): void {
+  if (uds !== undefined && !existsSync(dirname(uds))) {
+    throw new ExitError(
+      'usage',
+      `the folder ${dirname(uds)} of --uds does not exist; make it first`,
+    );
+  }
+  if (profileDir !== undefined) makeOutputFolder(profileDir, `--profile-dir ${profileDir}`);
+  if (crashDir !== undefined) makeOutputFolder(crashDir, `--crash-dir ${crashDir}`);
+  if (recordTrace !== undefined) makeFolderOf(recordTrace, `--record-trace ${recordTrace}`);
 }
 
 /** Pages are as long as the blocks of the model's sparse attention. @throws ExitError (usage) */

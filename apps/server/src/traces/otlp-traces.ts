@@ -1,20 +1,16 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import {
-  BatchSpanProcessor,
-  NodeTracerProvider,
-  type SpanExporter,
-} from '@opentelemetry/sdk-trace-node';
+import { NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node';
 import type { Logger } from 'pino';
 import { serverVersion } from '../version.js';
 import { attributesOf, contentAttributes } from './attributes.js';
+import { BoundedProcessor } from './bounded-processor.js';
+import { LostSpans, type SpanLoss } from './lost-spans.js';
 import { parentOf } from './parent.js';
 import type { RequestFacts, RequestTraces } from './request-facts.js';
 import { partsOf } from './span-times.js';
 
-/** A collector that is away is no news every five seconds. */
-const warnEveryMs = 60_000;
 /** As many as a request may have pieces. Of too many the SDK drops the oldest. */
 const eventCountLimit = 1024;
 /**
@@ -23,25 +19,41 @@ const eventCountLimit = 1024;
  */
 const queueWithContent = { maxExportBatchSize: 16, maxQueueSize: 256 };
 
+/** How spans are made and sent. */
+export interface TraceOptions {
+  readonly logger: Logger;
+  /** Of each span. */
+  readonly serviceName: string;
+  /** Prompts and answers are sent, too. */
+  readonly withContent: boolean;
+  /** Spans that wait at most, without content. */
+  readonly queueSize: number;
+  /** Spans were lost. */
+  readonly onLost: (cause: SpanLoss, spans: number) => void;
+}
+
 /**
  * Sends a span `llm_request` with its parts for each request, as OTLP over HTTP. Spans are made
  * when a request is over, so nothing of it costs time before; a collector that is slow or away
  * loses them, and nothing else.
  *
  * @param endpoint of a collector; without a path `/v1/traces` is meant
- * @param serviceName of each span
  */
 export function otlpTraces(
   endpoint: string,
-  {
-    logger,
-    serviceName,
-    withContent,
-  }: { readonly logger: Logger; readonly serviceName: string; readonly withContent: boolean },
+  { logger, serviceName, withContent, queueSize, onLost }: TraceOptions,
 ): RequestTraces {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = '/v1/traces';
   const exporter = new OTLPTraceExporter({ url: url.href });
+  const told = {
+    queue_full: new LostSpans('queue_full', logger),
+    export: new LostSpans('export', logger),
+  };
+  const lose = (cause: SpanLoss, spans: number, error?: Error): void => {
+    onLost(cause, spans);
+    told[cause].add(spans, error);
+  };
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({
       'service.name': serviceName,
@@ -49,7 +61,13 @@ export function otlpTraces(
     }),
     spanLimits: { eventCountLimit },
     spanProcessors: [
-      new BatchSpanProcessor(telling(exporter, logger), withContent ? queueWithContent : {}),
+      new BoundedProcessor(
+        telling(exporter, (spans, error) => lose('export', spans, error)),
+        {
+          ...(withContent ? queueWithContent : { maxQueueSize: queueSize }),
+          onFull: () => lose('queue_full', 1),
+        },
+      ),
     ],
   });
   // Not registered: whoever embeds the server has a provider of his own, or wants none.
@@ -62,6 +80,7 @@ export function otlpTraces(
         setTimeout(resolve, mostMs).unref();
       });
       await Promise.race([provider.shutdown().catch(() => undefined), late]);
+      for (const losses of Object.values(told)) losses.close();
     },
   };
 }
@@ -84,20 +103,15 @@ function addSpans(tracer: ReturnType<NodeTracerProvider['getTracer']>, facts: Re
   span.end(startedMs + timing.totalMs);
 }
 
-/** Says in the log that spans were lost. */
-function telling(exporter: SpanExporter, logger: Logger): SpanExporter {
-  let saidMs = Number.NEGATIVE_INFINITY;
+/** The exporter, and who is told what it could not send. */
+function telling(
+  exporter: SpanExporter,
+  onFailed: (spans: number, error: Error) => void,
+): SpanExporter {
   return {
     export: (spans, done) =>
       exporter.export(spans, (result) => {
-        if (result.error && performance.now() - saidMs > warnEveryMs) {
-          saidMs = performance.now();
-          const { name, message } = result.error;
-          logger.warn(
-            { spans: spans.length, error: { name, message } },
-            'traces could not be sent',
-          );
-        }
+        if (result.error) onFailed(spans.length, result.error);
         done(result);
       }),
     forceFlush: async () => exporter.forceFlush?.(),

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { withoutRoot } from '../../src/http/request/root-path.js';
+import { withoutRoot } from '../../src/http/request/without-root.js';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 import { rawAnswer } from './raw-answer.js';
 

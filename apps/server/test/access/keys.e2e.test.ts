@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 import { rawAnswer } from './raw-answer.js';
 
-const open = ['/health', '/livez', '/readyz', '/startupz', '/ping', '/health/decode'];
+const open = ['/', '/health', '/livez', '/readyz', '/startupz', '/ping', '/health/decode'];
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
 
 describe('who may use what (S1)', () => {
@@ -16,7 +16,7 @@ describe('who may use what (S1)', () => {
     return { status: answer.status, code: error?.code as string | undefined };
   }
 
-  it('every route but health and the pages wants a key, and those of the operator the admin key', async () => {
+  it('every route but health, the greeting and the pages wants a key, and those of the operator the admin key', async () => {
     server = await startScripted({ apiKeys: ['one', 'two'], adminApiKeys: ['root'] });
     const routes = [...server.app.routeTable];
     expect(routes.length).toBeGreaterThan(20);

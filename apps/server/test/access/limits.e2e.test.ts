@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { TokenBudget } from '../../src/http/access/token-budget.js';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
@@ -81,6 +82,30 @@ describe('limits', () => {
     await waitFor(async () => (await connections()) === 0);
     const text = await (await fetch(`${server.url}/metrics`)).text();
     expect(text).toMatch(/altstream_connections_refused_total 1\n/);
+  });
+
+  it('of times for headers and bodies are set, and a client beyond them is told so (S18)', async () => {
+    server = await startScripted({ maxBodyBytes: 32 * 2 ** 20 });
+    const http = server.app.server;
+    expect([http.headersTimeout, http.requestTimeout]).toEqual([60_000, 92_000]);
+    const accepted = once(http, 'connection') as Promise<[Socket]>;
+    const { hostname, port } = new URL(server.url);
+    const client = connect(Number(port), hostname);
+    client.write('POST /v1/completions HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: ');
+    let received = '';
+    client.on('data', (chunk) => {
+      received += String(chunk);
+    });
+    const [socket] = await accepted;
+    // Node looks at its connections every 30 seconds; this is what it does then.
+    const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+    http.emit('clientError', late, socket);
+    await once(client, 'end');
+    client.destroy();
+    expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(JSON.parse(received.split('\r\n\r\n')[1] ?? '')).toMatchObject({
+      error: { code: 'request_timeout', param: null },
+    });
   });
 
   it('tell gateways in the status that they retry', async () => {

@@ -32,6 +32,12 @@ describe('what one request may ask for', () => {
     ['logprobs', text({ logprobs: 2 }), /--max-logprobs/],
     ['stop', text({ stop: ['a', 'b'] }), /--max-stop-strings/],
     ['logit_bias', chat({ logit_bias: many(3) }), /--max-logit-bias/],
+    // One limit, however far beyond it a request goes.
+    ['n', chat({ n: 200 }), /received 200, this server takes at most 2 \(--max-n\)/],
+    ['top_logprobs', chat({ logprobs: true, top_logprobs: 300 }), /received 300, .* at most 1 /],
+    ['logprobs', text({ logprobs: 300 }), /received 300, .* at most 1 /],
+    ['stop', chat({ stop: new Array(200).fill('a') }), /received 200, .* most 1 \(--max-stop-str/],
+    ['prompt', text({ prompt: new Array(3000).fill('a') }), /received 3000, .* at most 3 /],
   ])('is limited by flags: %s', async (param, request, message) => {
     expect(await answer(request)).toMatchObject({
       status: 400,
@@ -50,9 +56,11 @@ describe('what one request may ask for', () => {
     ['best_of', text({ best_of: 1e9 })],
     ['prompt', text({ prompt: new Array(100_000).fill('a') })],
     ['prompt', text({ prompt: new Array(100_000).fill([1]) })],
+    ['prompt', text({ prompt: new Array(200_000).fill(5.5) })],
     ['logprobs', text({ logprobs: 1e9 })],
     ['top_logprobs', chat({ logprobs: true, top_logprobs: 1e9 })],
     ['logit_bias', chat({ logit_bias: many(20_000) })],
+    ['stop', chat({ stop: new Array(100_000).fill(5) })],
   ])(
     'is refused before anything is made of it, and costs no memory: a huge %s (S5)',
     async (param, request) => {

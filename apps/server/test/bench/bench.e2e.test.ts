@@ -26,19 +26,20 @@ describe('altstream bench', () => {
     altstream('bench', '--base-url', server.url, '--random-input-len', '16', ...args);
 
   it('measures our server: table, JSON, one more line, plot', async () => {
-    const lines = join(folder, 'all.jsonl');
+    // None of these folders is there.
+    const [results, lines] = [join(folder, 'a', 'b'), join(folder, 'c', 'all.jsonl')];
     const run = (rate: string, ...more: string[]) =>
       bench(
         ...['--num-prompts', '6', '--random-output-len', '8', '--ignore-eos', '--save-result'],
         ...['--tokenizer', model.path, '--request-rate', rate, '--max-concurrency', '2'],
-        ...['--result-dir', folder, '--result-filename', 'r.json', '--output-file', lines],
+        ...['--result-dir', results, '--result-filename', 'r.json', '--output-file', lines],
         ...['--goodput', 'ttft:60000', 'e2el:60000', '--label', 'a', ...more],
       );
     const { code, stdout, stderr } = await run('inf');
     expect([code, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(/^Completed requests +6$/m);
     expect(stdout).toMatch(/^Output tokens\/s +[\d.]+$/m);
-    const result = JSON.parse(readFileSync(join(folder, 'r.json'), 'utf8'));
+    const result = JSON.parse(readFileSync(join(results, 'r.json'), 'utf8'));
     expect(result).toMatchObject({
       backend: 'openai',
       model_id: 'T128',
@@ -51,7 +52,7 @@ describe('altstream bench', () => {
     });
     expect(result.request_goodput).toBeCloseTo(result.request_throughput, 9);
     expect(result.mean_e2el_ms).toBeGreaterThan(result.mean_ttft_ms);
-    expect(readFileSync(join(folder, 'r.svg'), 'utf8')).toMatch(/^<svg [\s\S]*TTFT[\s\S]*<\/svg>/);
+    expect(readFileSync(join(results, 'r.svg'), 'utf8')).toMatch(/^<svg [\s\S]*TTFT[\s\S]*<\/svg>/);
     expect((await run('50', '--flush-cache')).code).toBe(0);
     const kept = readFileSync(lines, 'utf8').trim().split('\n');
     expect(kept.map((line) => JSON.parse(line).request_rate)).toEqual(['inf', 50]);
@@ -110,20 +111,24 @@ describe('altstream bench', () => {
   });
 
   it('names what is wrong', async () => {
+    const aFile = join(model.path, 'config.json');
     const flags: [string[], RegExp][] = [
       [['--request-rate', '0'], /Expected a number above 0/],
       [['--goodput', 'speed:1'], /Expected ttft:MS/],
       [['--dataset-name', 'sharegpt'], /needs --dataset-path FILE/],
       [['--dataset-name', 'tool-use'], /tool-use needs --backend openai-chat/],
-      [['--plot', join(folder, 'no', 'x.svg')], /cannot be written/],
+      [['--plot', join(aFile, 'x.svg')], /--plot .*x\.svg cannot be written/],
+      [['--output-file', folder], /--output-file .* cannot be written: it is a folder/],
+      [['--save-result', '--result-dir', aFile], /--result-dir .* cannot be written/],
       [['--model', 'other'], /serves T128/],
-      [['--tokenizer', folder], /tokenizer\.json/],
       [['--random-input-len', '20000'], /the warm-up request failed: status 400/],
     ];
     for (const [args, message] of flags) {
       const { code, stderr } = await bench(...args);
       expect([args, code, stderr]).toEqual([args, 2, expect.stringMatching(message)]);
     }
+    const bare = await bench('--tokenizer', folder);
+    expect([bare.code, bare.stderr]).toEqual([3, expect.stringMatching(/tokenizer\.json/)]);
     const gone = await altstream('bench', '--base-url', 'http://127.0.0.1:9');
     expect([gone.code, gone.stderr]).toEqual([2, expect.stringContaining('no server answers')]);
   });

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { altstream, altstreamPiped } from '../makers/altstream.js';
 import { type ModelFolder, makeModelFolder } from '../makers/model-folder.js';
@@ -32,6 +34,19 @@ describe('altstream chat', () => {
     expect(code).toBe(0);
     expect(stdout.trim().length).toBeGreaterThan(0);
     expect(stderr).toMatch(/Loading .*\nReady after \d\.\d\d s\n[\s\S]*\[5 tokens, .*first after/);
+  });
+
+  it('talks to its own server without the keys that others would need', async () => {
+    const keys = {
+      ALTSTREAM_API_KEY_FILE: join(folder.path, 'keys'),
+      ALTSTREAM_ADMIN_API_KEY: 'b',
+    };
+    writeFileSync(keys.ALTSTREAM_API_KEY_FILE, 'a-key\n', { mode: 0o600 });
+    Object.assign(process.env, keys);
+    const talk = altstream('chat', folder.path, '--message', 'Hi', '--max-tokens', '1');
+    for (const name of Object.keys(keys)) delete process.env[name];
+    const { code, stderr } = await talk;
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/\[1 token, /)]);
   });
 
   it('answers the lines of a pipe, and nothing but answers goes to the next program', async () => {

@@ -105,8 +105,8 @@ describe('altstream eval', () => {
     ['a skill that is none', ['--min-accuracy', 'sing=1'], /"sing"; the suite has sums/],
     [
       'a report that cannot be written',
-      ['--json', 'no/such/f.json'],
-      /--json no.*cannot be written/,
+      ['--json', 'package.json/f.json'],
+      /--json package\.json\/f\.json cannot be written/,
     ],
     ['a number that is none', ['--concurrency', '0'], /Expected an integer from 1/],
   ])('says in one sentence what is wrong: %s', async (_, args, sentence) => {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildByteTokenizer, defaultChatTemplate } from '@altstream/minimax-m3-chat';
@@ -6,6 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { altstream, altstreamPiped } from '../makers/altstream.js';
 import { type ScriptedServer, startScripted } from '../makers/scripted-server.js';
 
+const hello = { messages: [{ role: 'user', content: 'Hi' }] };
+/** Renders for days. */
+const endless = [1, 2, 3, 4].reduce((body) => `{% for i in range(9000) %}${body}{% endfor %}`, '');
 const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }];
 
 describe('altstream tokenize', () => {
@@ -93,16 +96,21 @@ describe('altstream tokenize', () => {
   });
 
   it.each([
-    [
-      'no folder',
-      ['--model', 'no/such/folder', 'a'],
-      /--model no\/such\/folder: there is no token/,
-    ],
     ['no chat', ['--chat', '{"messages": []}'], /--chat: .*messages/],
     [
       'no template',
       ['--chat', '{"messages": [{"role": "user", "content": "a"}], "chat_template": "{% if %}"}'],
       /--chat: chat_template cannot be parsed: /,
+    ],
+    [
+      'a template without end',
+      ['--chat', JSON.stringify({ ...hello, chat_template: endless })],
+      /--chat: the chat template cannot be rendered .*: it takes more than 2 s;/,
+    ],
+    [
+      'a template that fails',
+      ['--chat', JSON.stringify({ ...hello, chat_template: '{{ no_such() }}' })],
+      /--chat: render: the chat template failed/,
     ],
     ['no JSON', ['--chat', '{'], /--chat: /],
     ['no id', ['--decode', '[1, 600]'], /--decode: 600 is no token id; expected 0 to 599/],
@@ -114,4 +122,22 @@ describe('altstream tokenize', () => {
     expect(stderr).toMatch(sentence);
     expect(stderr).not.toMatch(/\n\s+at /);
   });
+
+  it.each([
+    ['no tokenizer', () => join(folder, 'empty'), /there is no tokenizer\.json in that folder/],
+    ['a template that fails', () => withTemplate('{{ no_such() }}'), /the chat template failed/],
+  ])('ends with 3 for a checkpoint with %s', async (_, make, sentence) => {
+    mkdirSync(join(folder, 'empty'), { recursive: true });
+    const chat = ['--chat', JSON.stringify(hello)];
+    const { code, stdout, stderr } = await altstream('tokenize', '--model', make(), ...chat);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toMatch(sentence);
+  });
+
+  function withTemplate(template: string): string {
+    const other = join(folder, 'other');
+    cpSync(join(folder, 'tokenizer.json'), join(other, 'tokenizer.json'));
+    writeFileSync(join(other, 'chat_template.jinja'), template);
+    return other;
+  }
 });

@@ -27,6 +27,7 @@ describe('clients that leave', () => {
   const pages = (state: string) => server.metric(`altstream_kv_pages{state="${state}"}`);
   const isFree = async (): Promise<boolean> =>
     (await running()) === 0 && (await pages('pinned')) + (await pages('reserved')) === 0;
+  const generated = () => server.metric('vllm:generation_tokens_total');
   const gone = () =>
     server.metric('http_requests_total{handler="/v1/completions",method="POST",status="499"}');
 
@@ -37,22 +38,27 @@ describe('clients that leave', () => {
   }
 
   it('C1: a client that closes its stream ends the request, its pages are free, and it counts as 499', async () => {
+    const before = await generated();
     const client = postRaw(server.url, path, { ...endless, stream: true });
     await waitFor(() => client.received().includes('data: '));
     expect(await running()).toBe(1);
     expect(await pages('pinned')).toBeGreaterThan(0);
     await leave(client);
     await waitFor(isFree);
-    const tokens = await server.metric('vllm:generation_tokens_total');
+    const tokens = await generated();
+    // It did not end by itself.
+    expect(tokens - before).toBeLessThan(endless.max_tokens);
     await post(`${server.url}/v1/completions`, { ...endless, max_tokens: 4 });
-    expect(await server.metric('vllm:generation_tokens_total')).toBe(tokens + 4);
+    expect(await generated()).toBe(tokens + 4);
   });
 
   it('C2: so does a client that waits for the whole answer, while its tokens come', async () => {
+    const before = await generated();
     const client = postRaw(server.url, path, endless);
     await waitFor(async () => (await running()) === 1);
     await leave(client);
     await waitFor(isFree);
+    expect((await generated()) - before).toBeLessThan(endless.max_tokens);
   });
 
   it('C2: while its prompt is computed', async () => {

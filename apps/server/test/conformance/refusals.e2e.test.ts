@@ -103,6 +103,7 @@ describe('refusals', () => {
       status: 404,
       code: 'model_not_found',
       param: 'model',
+      type: 'invalid_request_error',
     });
     await expect(unknown).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     const locked = patientClient('wrong').client.models.list();

@@ -76,6 +76,18 @@ describe('usage', () => {
     },
   );
 
+  it('counts no tokens where only the prompt is wanted', async () => {
+    const body = { model: 'm3', prompt: ['Hi', 'You there'], max_tokens: 0, echo: true, n: 2 };
+    const whole = await (await post(`${server.url}/v1/completions`, body)).json();
+    const { usage } = whole as { usage: Record<string, number> };
+    expect(usage).toMatchObject({ completion_tokens: 0, total_tokens: usage['prompt_tokens'] });
+    const options = { include_usage: true, continuous_usage_stats: true };
+    const chunks = await stream('/v1/completions', { ...body, stream_options: options });
+    expect(chunks.length).toBeGreaterThan(4);
+    expect(chunks.at(-1)?.usage).toEqual(usage);
+    for (const chunk of chunks) expect(chunk.usage?.['completion_tokens']).toBe(0);
+  });
+
   it.each(paths)('C18: continuous counts only grow, up to the totals: %s', async (path) => {
     server.engine.scripts = [{ text: 'Hello there, you' }];
     const options = { include_usage: true, continuous_usage_stats: true };

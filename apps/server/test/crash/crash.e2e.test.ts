@@ -80,18 +80,29 @@ describe('a crash', () => {
     expect(report.error.stack.join()).toMatch(/throw-on-signal\.mjs/);
   });
 
-  it('needs a folder that is there, and so does a trace', async () => {
-    const nowhere = join(folder, 'none');
-    const crash = await altstream('serve', '--crash-dir', nowhere);
-    expect([crash.code, crash.stderr]).toEqual([
-      2,
-      `altstream: --crash-dir ${nowhere} does not exist; make it first\n`,
-    ]);
-    const trace = await altstream('serve', '--record-trace', join(nowhere, 'trace.jsonl'));
-    expect([trace.code, trace.stderr]).toEqual([
-      2,
-      `altstream: the folder ${nowhere} of --record-trace does not exist; make it first\n`,
-    ]);
-    expect(readdirSync(folder)).toHaveLength(2);
+  it('is written to a folder that the start makes, as traces and profiles are', async () => {
+    const places = ['crashes', 'profiles', 'traces'].map((name) => join(folder, 'new', name));
+    const [crashes = '', profiles = '', traces = ''] = places;
+    const server = await startServing(
+      ...['--model', model.path, '--device', 'cpu', '--crash-dir', crashes],
+      ...['--profile-dir', profiles, '--record-trace', join(traces, 'trace.jsonl')],
+    );
+    const profiled = await fetch(`${server.url}/start_profile`, { method: 'POST' });
+    expect(profiled.status).toBe(200);
+    await fetch(`${server.url}/stop_profile`, { method: 'POST' });
+    expect(await server.stop()).toBe(0);
+    expect(places.map((place) => readdirSync(place).length)).toEqual([0, 1, 1]);
   });
+
+  it.each(['--crash-dir', '--profile-dir', '--record-trace'])(
+    'is not awaited where nothing can be written: %s',
+    async (flag) => {
+      const place = join(model.path, 'config.json', 'x', 'y');
+      const { code, stderr } = await altstream('serve', '--model', model.path, flag, place);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining(`altstream: ${flag} ${place} cannot be written: `),
+      ]);
+    },
+  );
 });

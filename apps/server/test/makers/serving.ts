@@ -1,5 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { waitFor } from './wait-for.js';
 
@@ -21,7 +25,11 @@ const startWithinMs = 50_000;
 
 /** Starts `altstream serve` on a free loopback port and waits for its banner. */
 export async function startServing(...args: readonly string[]): Promise<Serving> {
-  const child = spawn(process.execPath, [altstreamMain, 'serve', '--port', '0', ...args]);
+  const crashes = join(tmpdir(), `altstream-crashes-${randomUUID()}`);
+  const child = spawn(process.execPath, [altstreamMain, 'serve', '--port', '0', ...args], {
+    env: { ...process.env, ALTSTREAM_CRASH_DIR: crashes },
+  });
+  child.on('exit', () => rmSync(crashes, { recursive: true, force: true }));
   let output = '';
   const collect = (chunk: unknown): void => {
     output += String(chunk);

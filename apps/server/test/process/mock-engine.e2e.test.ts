@@ -98,6 +98,6 @@ describe('serving without a model', () => {
     const wrong = await altstream('serve', '--mock-engine', '{"decodeMs":"fast"}');
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringMatching(/decodeMs.*number/)]);
     const none = await altstream('serve', '--mock-engine', '{}', '--tokenizer', tmpdir());
-    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('no tokenizer.json')]);
+    expect([none.code, none.stderr]).toEqual([3, expect.stringContaining('no tokenizer.json')]);
   });
 });

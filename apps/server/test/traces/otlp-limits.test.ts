@@ -1,7 +1,7 @@
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RequestContent } from '../../src/log/request-content.js';
-import { otlpTraces } from '../../src/traces/otlp-traces.js';
+import { otlpTraces, type TraceOptions } from '../../src/traces/otlp-traces.js';
 import type { RequestFacts } from '../../src/traces/request-facts.js';
 import { type Collector, fieldsOf, spansIn, startCollector } from './collector.js';
 
@@ -30,9 +30,10 @@ describe('traces of requests', () => {
   });
   afterEach(() => collector.close());
 
-  const tracesWith = (withContent: boolean) =>
+  const tracesWith = (withContent: boolean, more: Partial<TraceOptions> = {}) =>
     otlpTraces(collector.url, {
       ...{ logger: pino({ level: 'silent' }), serviceName: 'altstream', withContent },
+      ...{ queueSize: 2048, onLost: () => undefined, ...more },
     });
 
   it('have all of 1024 pieces of a prompt, in their order', async () => {
@@ -66,6 +67,25 @@ describe('traces of requests', () => {
       'gen_ai.completion': { values: [{ stringValue: JSON.stringify(answer) }] },
       'altstream.content.is_cut': true,
     });
+  });
+
+  it('that find no room in the queue are counted and told, and all others are sent', async () => {
+    const log: { spans: number; msg: string }[] = [];
+    const logger = pino({}, { write: (line) => log.push(JSON.parse(line)) });
+    let lost = 0;
+    const onLost: TraceOptions['onLost'] = (cause, spans) => {
+      expect(cause).toBe('queue_full');
+      lost += spans;
+    };
+    const traces = tracesWith(false, { logger, queueSize: 10, onLost });
+    // Nothing is sent while this runs, so the queue holds what fits.
+    for (let n = 0; n < 100; n++) traces.add({ ...facts, id: `request-${n}` });
+    await traces.close(60_000);
+    const sent = collector.bodies.flatMap(({ body }) => spansIn(body)).length;
+    // A request has its own span and four parts.
+    expect([lost > 0, sent + lost]).toEqual([true, 500]);
+    expect(log.map(({ spans }) => spans)).toEqual([1, lost - 1]);
+    expect(log[0]?.msg).toMatch(/^traces were given up/);
   });
 
   it('make no texts where the client records nothing', async () => {

@@ -7,7 +7,7 @@ import { type Collector, fieldsOf, spansIn, startCollector, type WireSpan } from
 const trace = '0af7651916cd43dd8448eb211c80319c';
 const parent = `00-${trace}-b7ad6b7169203331-01`;
 
-const named = { serviceName: 'altstream' };
+const named = { serviceName: 'altstream', queueSize: 2048, onLost: () => undefined };
 
 describe('--otlp-traces-endpoint', () => {
   let server: ScriptedServer;
@@ -128,14 +128,17 @@ describe('--otlp-traces-endpoint', () => {
   });
 
   it('a collector that is away costs its spans, a line in the log, and nothing else', async () => {
+    const lost: [string, number][] = [];
     const traces = otlpTraces('http://127.0.0.1:9', {
       ...{ logger: server.context.logger, ...named, withContent: false },
+      onLost: (cause, spans) => lost.push([cause, spans]),
     });
     Object.assign(server.context, { traces });
     expect(await ask({})).toBe(200);
     await traces.close(30_000);
     const lines = server.log.filter(({ msg }) => msg === 'traces could not be sent');
     expect(lines).toMatchObject([{ level: 40, spans: expect.any(Number) }]);
+    expect(lost).toEqual([['export', lines[0]?.['spans']]]);
     expect(await ask({})).toBe(200);
   });
 });

@@ -1,4 +1,4 @@
-/** Beyond these no server goes, whatever its flags say; the shapes of requests have them. */
+/** Beyond these no operator may go by flags; requests are held to what the flags say. */
 export const mostOf = {
   n: 128,
   prompts: 2048,

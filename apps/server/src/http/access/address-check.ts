@@ -10,9 +10,21 @@ import type { HttpSettings } from '../../server-context.js';
 export function checkAddress(request: FastifyRequest, settings: HttpSettings): void {
   checkOneMeaning(request);
   if (request.routeOptions.config.access === 'open') return;
-  const { host = '', origin } = request.headers;
-  checkHost(host, settings.allowedHosts);
-  if (origin !== undefined) checkOrigin(origin, host, settings.allowedOrigins);
+  const problem = foreignAddress(request, settings);
+  if (problem === undefined) return;
+  throw new ApiError({ status: 403, code: 'insufficient_permissions', message: problem });
+}
+
+/** What is foreign of the address that a request was sent to, or of the page that sent it. */
+export function foreignAddress(
+  { headers: { host = '', origin } }: FastifyRequest,
+  { allowedHosts, allowedOrigins }: HttpSettings,
+): string | undefined {
+  if (!isOwnHost(host, allowedHosts)) {
+    return 'this server does not answer to that host; name it with --allowed-hosts';
+  }
+  if (origin === undefined || isOwnOrigin(origin, host, allowedOrigins)) return undefined;
+  return 'pages of that origin may not use this server; name it with --allowed-origins';
 }
 
 function checkOneMeaning({ raw, url }: FastifyRequest): void {
@@ -31,22 +43,16 @@ function checkOneMeaning({ raw, url }: FastifyRequest): void {
   throw new ApiError({ status: 400, code: 'invalid_url', message });
 }
 
-function checkHost(host: string, allowed: HttpSettings['allowedHosts']): void {
-  if (!allowed || allowed.includes('*')) return;
+function isOwnHost(host: string, allowed: HttpSettings['allowedHosts']): boolean {
+  if (!allowed || allowed.includes('*')) return true;
   const name = host
     .replace(/:\d+$/, '')
     .replace(/^\[(.*)\]$/, '$1')
     .toLowerCase();
-  if (allowed.includes(name) || /^127(\.\d{1,3}){3}$/.test(name)) return;
-  throw refused('this server does not answer to that host; name it with --allowed-hosts');
+  return allowed.includes(name) || /^127(\.\d{1,3}){3}$/.test(name);
 }
 
-function checkOrigin(origin: string, host: string, allowed: readonly string[]): void {
-  if (allowed.includes('*') || allowed.includes(origin)) return;
-  if (/^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, '') === host) return;
-  throw refused('pages of that origin may not use this server; name it with --allowed-origins');
-}
-
-function refused(message: string): ApiError {
-  return new ApiError({ status: 403, code: 'insufficient_permissions', message });
+function isOwnOrigin(origin: string, host: string, allowed: readonly string[]): boolean {
+  if (allowed.includes('*') || allowed.includes(origin)) return true;
+  return /^https?:\/\//.test(origin) && origin.replace(/^https?:\/\//, '') === host;
 }

@@ -34,7 +34,7 @@ import { chatPromptOf } from '../prompt/chat-prompt.js';
 import { tokenizeChat } from '../prompt/prompt-text.js';
 import { readFields } from '../request/ignored-fields.js';
 import { tellIgnored, tellUnmet } from '../request/ignored-params.js';
-import { checkChoices, checkTokens } from '../request-limits.js';
+import { checkChoices, checkCounts, checkTokens } from '../request-limits.js';
 import { streamSteps } from '../stream/stream-steps.js';
 
 const read = readFields(chatBody.shape);
@@ -53,6 +53,7 @@ interface ChatRun {
 /** `POST /v1/chat/completions`. */
 export function chatCompletions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/chat/completions', async (incoming, reply) => {
+    checkCounts(incoming.body, context.settings);
     const request = parseChatRequest(incoming.body);
     const unmet = unmetWishes(request, context.settings);
     tellIgnored(reply, request, { read, context, unmet });

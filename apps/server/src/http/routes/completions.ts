@@ -33,7 +33,7 @@ import { clampedHeader } from '../clamped-header.js';
 import { tokenizeText } from '../prompt/prompt-text.js';
 import { readFields } from '../request/ignored-fields.js';
 import { tellIgnored } from '../request/ignored-params.js';
-import { checkChoices, checkTokens } from '../request-limits.js';
+import { checkChoices, checkCounts, checkPromptCount, checkTokens } from '../request-limits.js';
 import { streamSteps } from '../stream/stream-steps.js';
 import { headOf } from './chat-completions.js';
 
@@ -55,6 +55,8 @@ interface CompletionRun {
 /** `POST /v1/completions`. */
 export function completions(app: FastifyInstance, context: ServerContext): void {
   app.post('/v1/completions', async (incoming, reply) => {
+    checkPromptCount(incoming.body, context.settings);
+    checkCounts(incoming.body, context.settings);
     const request = parseCompletionRequest(incoming.body);
     tellIgnored(reply, request, { read, context });
     const ticket = admit(context, request, reply);
@@ -184,7 +186,7 @@ async function whole(run: CompletionRun, ticket: Ticket): Promise<Record<string,
     if (step.finish) finishes[step.index] = step.finish;
   });
   const counts = finishes.map((finish) => finish.counts);
-  const usage = usageOf(counts, choicesPerPrompt);
+  const usage = usageOf(counts, choicesPerPrompt, request.max_tokens === 0);
   return {
     ...head,
     object: 'text_completion',
@@ -210,7 +212,7 @@ async function stream(run: CompletionRun, reply: FastifyReply, ticket: Ticket): 
     },
     closing: (finishes) => {
       const counts = finishes.map((finish) => finish.counts);
-      const usage = usageOf(counts, choicesPerPrompt);
+      const usage = usageOf(counts, choicesPerPrompt, request.max_tokens === 0);
       const totals = {
         ...(streamUsage.isWanted ? { usage } : {}),
         ...ticket.measured(request, usage),

@@ -57,7 +57,8 @@ function progressOf({ engine, settings }: ServerContext): DecodeProgress {
   };
 }
 
-function healthOf(context: ServerContext): Health {
+/** What a probe of readiness is told. */
+export function healthOf(context: ServerContext): Health {
   const { engine, isDraining } = context;
   if (isDraining) return { status: 'draining' };
   if (engine.state === 'ready') return { status: isLive(context) ? 'ok' : 'engine_dead' };

@@ -4,6 +4,7 @@
 
 #include "core/graph/traced_copy.h"
 #include "fixture.h"
+#include "gate.h"
 #include "runner.h"
 
 namespace crt_test {
@@ -121,12 +122,14 @@ TEST("more launches under way than copies run untraced, and are counted") {
   Ref<Exec> exec;
   OK(Exec::instantiate(graph, exec));
   OK(fixture.runtime->start_trace(TraceMode::kGraph, true));
-  OK(fixture.spin(*main, 50'000));
+  Gate gate;
+  gate.hold(*main);
   for (int i = 0; i < 10; ++i) OK(exec->launch(*main));
+  gate.open();
   OK(main->synchronize_blocking(-1));
   const Recorded recorded = stop(*fixture.runtime);
   CHECK(recorded.json["untracedLaunches"].number_or(-1) == 2);
-  CHECK(recorded.named("test_spin").size() == 9);
+  CHECK(recorded.named("test_spin").size() == 8);
   CHECK(exec->launches() == 10);
 }
 
@@ -134,12 +137,16 @@ TEST("what runs at the stop is counted, what ran before the start is not in the 
   Fixture fixture(options(""));
   const Ref<Stream> main = fixture.stream("main");
   for (const bool by_events : {false, true}) {
-    OK(fixture.spin(*main, 5000));
+    Gate before;
+    before.hold(*main);
     OK(fixture.runtime->start_trace(TraceMode::kOperations, by_events));
     OK(fixture.empty(*main));
+    before.open();
     OK(main->synchronize_blocking(-1));
-    OK(fixture.spin(*main, 20'000));
+    Gate at_stop;
+    at_stop.hold(*main);
     const Recorded recorded = stop(*fixture.runtime);
+    at_stop.open();
     CHECK(recorded.json["spans"].items.size() == 1);
     CHECK(recorded.named("test_empty").size() == 1);
     CHECK(recorded.json["runningAtStop"].number_or(-1) == 1);
