@@ -89,12 +89,26 @@ test('shares weights in tiles among many tokens, wide ones where they fill the d
   const plan = planCudaLinear({ ...dense, tokens: 40 }, limits);
   expect(plan.kernel).toBe('linear_mxfp8_bf16_bf16_tile');
   expect(plan.config).toEqual({ grid: [96, 1], block: [256], sharedBytes: 49_152 });
-  const many = planCudaLinear({ ...dense, tokens: 1000, weight: 'bf16' }, limits);
+  const ampere = { ...limits, sm: '8.0' };
+  const many = planCudaLinear({ ...dense, tokens: 1000, weight: 'bf16' }, ampere);
   expect(many.kernel).toBe('linear_bf16_bf16_bf16_wide');
   expect(many.config).toEqual({ grid: [48, 8], block: [256], sharedBytes: 131_072 });
   const little = { ...limits, sharedBytesPerBlockOptIn: 101_376 };
   const shape = { ...dense, tokens: 1000, weight: 'bf16' } as const;
   expect(planCudaLinear(shape, little).kernel).toBe('linear_bf16_bf16_bf16_tile');
+});
+
+test('has products of warpgroups for wide tiles on Hopper alone', () => {
+  const shape = { ...dense, tokens: 1000 };
+  const planOf = (sm: string, bytes = limits.sharedBytesPerBlockOptIn) =>
+    planCudaLinear(shape, { ...limits, sm, sharedBytesPerBlockOptIn: bytes });
+  expect(planOf('9.0').kernel).toBe('linear_mxfp8_bf16_bf16_wgmma');
+  // The stages begin at a multiple of 1024 bytes, wherever the block's memory does.
+  const config = { grid: [48, 8], block: [256], sharedBytes: 4 * (8192 + 16_384) + 1024 };
+  expect(planOf('9.0').config).toEqual(config);
+  expect(planOf('9.0', 99_327).kernel).toBe('linear_mxfp8_bf16_bf16_wide');
+  expect(planOf('10.0').kernel).toBe('linear_mxfp8_bf16_bf16_wide');
+  expect(planOf('9.0').slice).toBe(planOf('10.0').slice);
 });
 
 test('takes the kernel for any alignment where rows do not start at vectors', () => {

@@ -23,6 +23,7 @@ interface VariantPlan {
     | '_more'
     | '_tile'
     | '_wide'
+    | '_wgmma'
     | '_spread'
     | StreamVariant['variant'];
   readonly config: LaunchConfig;
@@ -71,6 +72,7 @@ const warpsOfBlock = 8;
 const fewest = 4;
 const tile = { rows: 64, tokens: 64 };
 const wide = { rows: 128, tokens: 128 };
+const wgmma = { sm: '9.0', alignBytes: 1024 }; // the one architecture that has it
 
 /** A `_stream` kernel: tokens of a block, and units of 64 columns on their way to a warp. */
 interface StreamVariant {
@@ -123,18 +125,24 @@ function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan 
     const grid = [rowTiles, Math.ceil(tokens / tokensOf)] as const;
     return { variant, config: { grid, block, sharedBytes }, slice };
   }
-  const fits = sharedBytes(shape, wide) <= limits.sharedBytesPerBlockOptIn;
-  const isWide = fits && blocksOf(shape, wide) >= limits.processors / 2;
-  const { rows, tokens: tokensOf } = isWide ? wide : tile;
-  return {
-    variant: isWide ? '_wide' : '_tile',
-    config: {
-      grid: [Math.ceil(out / rows), Math.ceil(tokens / tokensOf)],
-      block: [256],
-      sharedBytes: sharedBytes(shape, isWide ? wide : tile),
-    },
-    slice,
+  return { ...tilesOf(shape, limits), slice };
+}
+
+/** Blocks of 128 outputs and 128 tokens where they fill the device, by warpgroups if it has them. */
+function tilesOf(shape: LinearShape, limits: DeviceLimits): Omit<VariantPlan, 'slice'> {
+  const { sm, processors, sharedBytesPerBlockOptIn } = limits;
+  const config = (size: typeof tile, moreBytes = 0) => {
+    const grid = [Math.ceil(shape.out / size.rows), Math.ceil(shape.tokens / size.tokens)] as const;
+    return { grid, block: [256] as const, sharedBytes: sharedBytes(shape, size) + moreBytes };
   };
+  const fits = ({ sharedBytes: bytes }: { readonly sharedBytes: number }) =>
+    bytes <= sharedBytesPerBlockOptIn;
+  if (blocksOf(shape, wide) >= processors / 2) {
+    const ofWarpgroups = config(wide, wgmma.alignBytes);
+    if (sm === wgmma.sm && fits(ofWarpgroups)) return { variant: '_wgmma', config: ofWarpgroups };
+    if (fits(config(wide))) return { variant: '_wide', config: config(wide) };
+  }
+  return { variant: '_tile', config: config(tile) };
 }
 
 /**

@@ -44,6 +44,10 @@
 /* kernel linear_bf16_bf16_bf16_wide LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_bf16 */
 /* kernel linear_mxfp8_bf16_f32_wide LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_f32 */
 /* kernel linear_mxfp8_bf16_bf16_wide LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
+/* kernel linear_bf16_bf16_f32_wgmma LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_f32 */
+/* kernel linear_bf16_bf16_bf16_wgmma LinearParams block=256 pdl=waits,triggers cpu=linear_bf16_bf16_bf16 */
+/* kernel linear_mxfp8_bf16_f32_wgmma LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_f32 */
+/* kernel linear_mxfp8_bf16_bf16_wgmma LinearParams block=256 pdl=waits,triggers cpu=linear_mxfp8_bf16_bf16 */
 /* kernel linear_f32_f32_f32_tile LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_f32 */
 /* kernel linear_f32_f32_bf16_tile LinearParams block=256 pdl=waits,triggers cpu=linear_f32_f32_bf16 */
 /* kernel linear_f32_bf16_f32_tile LinearParams block=256 pdl=waits,triggers cpu=linear_f32_bf16_f32 */
