@@ -60,8 +60,6 @@ const tiled = { threads: 256, rowTiles: 8, rows: 128, resident: 1 } as const;
 const simt = { threads: 256, rowTiles: 4, rows: 32, resident: 2 } as const;
 const tiledBytes = { mxfp8: 100_352, bf16: 133_120 } as const;
 const tiledStaticBytes = 128;
-/** The one architecture with products of warpgroups; their stages begin at a multiple of 1024 bytes. */
-const wgmma = { sm: '9.0', alignBytes: 1024 } as const;
 
 /**
  * Blocks for each place on the GPU. One would fetch without a pause; but a block that finds its
@@ -122,8 +120,7 @@ function choosePath(
     const refuse = (path: ExpertsPath) => ({ path, reason, isHard: true });
     return { path: 'simt', refused: [refuse('stream'), refuse('tiled')] };
   }
-  const alignBytes = device.sm === wgmma.sm ? wgmma.alignBytes : 0;
-  const bytes = tiledBytes[weights] + alignBytes + tiledStaticBytes + workListBytes(shape);
+  const bytes = tiledBytes[weights] + tiledStaticBytes + workListBytes(shape);
   if (bytes > device.sharedBytesPerBlockOptIn) {
     const most = device.sharedBytesPerBlockOptIn;
     const reason = `tiles need ${bytes} bytes of shared memory, a block may have ${most}`;
@@ -170,17 +167,13 @@ const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
       tokens: shape.tokens,
     };
   },
-  tiled: (projection, shape, device) => {
-    const isWgmma = device.sm === wgmma.sm;
-    const bytes = tiledBytes[formatOf(shape)] + (isWgmma ? wgmma.alignBytes : 0);
-    return {
-      kernel: `${projection.kernel}_${shape.weights}_bf16_${isWgmma ? 'wgmma' : 'tiled'}`,
-      blocks: blocksOf(projection, shape, device, tiled),
-      block: [tiled.threads],
-      sharedBytes: bytes + workListBytes(shape),
-      tokens: shape.tokens,
-    };
-  },
+  tiled: (projection, shape, device) => ({
+    kernel: `${projection.kernel}_${shape.weights}_bf16_tiled`,
+    blocks: blocksOf(projection, shape, device, tiled),
+    block: [tiled.threads],
+    sharedBytes: tiledBytes[formatOf(shape)] + workListBytes(shape),
+    tokens: shape.tokens,
+  }),
 };
 
 /**

@@ -25,7 +25,7 @@ export interface KernelChoice {
 }
 
 const grouped = ['mxfp8_bf16', 'mxfp8_f32', 'bf16_bf16', 'bf16_f32', 'f32_bf16', 'f32_f32']
-  .concat(['shared', 'tiled', 'wgmma'].flatMap((way) => [`mxfp8_bf16_${way}`, `bf16_bf16_${way}`]))
+  .concat(['mxfp8_bf16_shared', 'bf16_bf16_shared', 'mxfp8_bf16_tiled', 'bf16_bf16_tiled'])
   .flatMap((types) => [`experts_gate_up_${types}`, `experts_down_${types}`]);
 
 /**

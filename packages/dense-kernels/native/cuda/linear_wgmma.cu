@@ -190,7 +190,7 @@ __device__ __forceinline__ void sum_units(float (&total)[kWgmmaSums], const Line
     wgmma_begin();
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      wgmma<kTokens>(slice, a + 4 * step, x + 2 * step, within + step);
+      wgmma_64x128(slice, a + 4 * step, x + 2 * step, within + step);
     }
     wgmma_commit();
     uint32_t next[4 * kSteps] = {};

@@ -274,36 +274,13 @@ __device__ __forceinline__ void join_slice(TiledSums& totals, TiledSums& sums) {
   }
 }
 
-// Writes what lies in shared memory, 16 bytes at a time.
-template <typename Problem>
-__device__ __forceinline__ void write_results(const Problem& problem, const Unit& unit,
-                                              const TiledResults<Problem>& results) {
-  using dense_kernels::cuda::Bf16;
-  constexpr int kOutputs = TiledResults<Problem>::kOutputs;
-  constexpr int kPitch = TiledResults<Problem>::kPitch;
-  Bf16* y = static_cast<Bf16*>(problem.results());
-  const int32_t outputs = problem.outputs();
-  const bool whole = dense_kernels::cuda::is_aligned(y) && outputs % 8 == 0;
-  const int32_t first = unit.block * kOutputs;
-  for (int i = threadIdx.x; i < unit.tile.count * (kOutputs / 8); i += kTiledThreads) {
-    const int token = i / (kOutputs / 8);
-    const int32_t output = first + i % (kOutputs / 8) * 8;
-    const Bf16* from = &results.value[token * kPitch + output - first];
-    Bf16* to = y + int64_t{unit.tile.first + token} * outputs + output;
-    if (whole && output + 8 <= outputs) {
-      dense_kernels::cuda::store16(to, dense_kernels::cuda::load16(from));
-    } else {
-      for (int c = 0; c < 8 && output + c < outputs; ++c) to[c] = from[c];
-    }
-  }
-}
-
 // Results go through shared memory, so that each token's are written 16 bytes at a time.
 template <typename Problem>
-__device__ __forceinline__ void write_sums(const Problem& problem, const Unit& unit,
-                                           const TiledPlace& at, const TiledSums& totals,
-                                           TiledResults<Problem>& results) {
+__device__ __forceinline__ void write_results(const Problem& problem, const Unit& unit,
+                                              const TiledPlace& at, const TiledSums& totals,
+                                              TiledResults<Problem>& results) {
   using dense_kernels::cuda::Bf16;
+  constexpr int kOutputs = TiledResults<Problem>::kOutputs;
   constexpr int kPitch = TiledResults<Problem>::kPitch;
 #pragma unroll
   for (int m = 0; m < kOwnRowTiles; ++m) {
@@ -322,7 +299,21 @@ __device__ __forceinline__ void write_sums(const Problem& problem, const Unit& u
     }
   }
   __syncthreads();
-  write_results(problem, unit, results);
+  Bf16* y = static_cast<Bf16*>(problem.results());
+  const int32_t outputs = problem.outputs();
+  const bool whole = dense_kernels::cuda::is_aligned(y) && outputs % 8 == 0;
+  const int32_t first = unit.block * kOutputs;
+  for (int i = threadIdx.x; i < unit.tile.count * (kOutputs / 8); i += kTiledThreads) {
+    const int token = i / (kOutputs / 8);
+    const int32_t output = first + i % (kOutputs / 8) * 8;
+    const Bf16* from = &results.value[token * kPitch + output - first];
+    Bf16* to = y + int64_t{unit.tile.first + token} * outputs + output;
+    if (whole && output + 8 <= outputs) {
+      dense_kernels::cuda::store16(to, dense_kernels::cuda::load16(from));
+    } else {
+      for (int c = 0; c < 8 && output + c < outputs; ++c) to[c] = from[c];
+    }
+  }
 }
 
 // One unit. Stage s is filled while stages s - 3 … s - 1 wait or are multiplied.
@@ -361,22 +352,8 @@ __device__ __forceinline__ void run_tiled_unit(const Problem& problem, const Uni
   }
   dense_kernels::cuda::wait_copies<0>();
   __syncthreads();  // the stages become results
-  write_sums(problem, unit, at, totals, shared.results);
+  write_results(problem, unit, at, totals, shared.results);
   __syncthreads();  // and stages again
-}
-
-// Calls run(unit) for the units of the block.
-template <int kTileRows, typename Problem, typename Run>
-__device__ __forceinline__ void run_tiles(const Problem& problem, int32_t* before, const Run& run) {
-  dense_kernels::cuda::wait_for_predecessors();
-  dense_kernels::cuda::launch_dependents();
-  const ExpertTiles tiles = {static_cast<const int32_t*>(problem.p.offsets), before,
-                             problem.p.experts, problem.p.slots, kTileRows};
-  const int32_t blocks = (row_tiles(problem) + kTiledRowTiles - 1) / kTiledRowTiles;
-  const int64_t units = int64_t{list_tiles(tiles)} * blocks;
-  for (int64_t number = blockIdx.x; number < units; number += gridDim.x) {
-    run(find_unit(tiles, number, blocks));
-  }
 }
 
 // Dynamic shared memory: TiledShared, then `before` [experts + 1].
@@ -384,9 +361,15 @@ template <typename W, typename Problem>
 __device__ __forceinline__ void run_tiled(const Problem& problem, uint4* memory) {
   auto& shared = *reinterpret_cast<TiledShared<W, Problem>*>(memory);
   int32_t* before = reinterpret_cast<int32_t*>(&shared + 1);
-  run_tiles<kTiledTokens>(problem, before, [&](const Unit& unit) {
-    run_tiled_unit<W>(problem, unit, shared);
-  });
+  dense_kernels::cuda::wait_for_predecessors();
+  dense_kernels::cuda::launch_dependents();
+  const ExpertTiles tiles = {static_cast<const int32_t*>(problem.p.offsets), before,
+                             problem.p.experts, problem.p.slots, kTiledTokens};
+  const int32_t blocks = (row_tiles(problem) + kTiledRowTiles - 1) / kTiledRowTiles;
+  const int64_t units = int64_t{list_tiles(tiles)} * blocks;
+  for (int64_t number = blockIdx.x; number < units; number += gridDim.x) {
+    run_tiled_unit<W>(problem, find_unit(tiles, number, blocks), shared);
+  }
 }
 
 }  // namespace moe_kernels::cuda

@@ -20,7 +20,7 @@ namespace dense_kernels::cuda {
 
 constexpr int kWgmmaRowBytes = 128;
 constexpr int kWgmmaAlign = 1024;
-constexpr int kWgmmaSums = 64;  // of a thread, for at most 128 rows of b
+constexpr int kWgmmaSums = 64;  // of a thread, for 128 rows of b
 
 // Where chunk `chunk` of row `row` of b lies.
 __device__ __forceinline__ int wgmma_chunk(int row, int chunk) {
@@ -65,56 +65,9 @@ __device__ __forceinline__ void hold(uint32_t (&value)[kCount]) {
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(value[i])::"memory");
 }
 
-// One step of 16 columns for 64 rows of a and kRows rows of b; the sums begin anew unless `adds`.
-// Only the sums of those rows are written.
-template <int kRows>
-__device__ __forceinline__ void wgmma(float (&d)[kWgmmaSums], const uint32_t* a, uint64_t b,
-                                      int32_t adds);
-
-template <>
-__device__ __forceinline__ void wgmma<32>(float (&d)[kWgmmaSums], const uint32_t* a, uint64_t b,
-                                      int32_t adds) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %21, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, "
-      "{%16, %17, %18, %19}, %20, p, 1, 1, 0;\n"
-      "}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]),
-        "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
-        "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
-}
-
-template <>
-__device__ __forceinline__ void wgmma<64>(float (&d)[kWgmmaSums], const uint32_t* a, uint64_t b,
-                                      int32_t adds) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %37, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31}, "
-      "{%32, %33, %34, %35}, %36, p, 1, 1, 0;\n"
-      "}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]),
-        "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
-        "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
-        "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
-        "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
-}
-
-template <>
-__device__ __forceinline__ void wgmma<128>(float (&d)[kWgmmaSums], const uint32_t* a, uint64_t b,
-                                       int32_t adds) {
+// One step of 16 columns for 64 rows of a and 128 rows of b; the sums begin anew unless `adds`.
+__device__ __forceinline__ void wgmma_64x128(float (&d)[kWgmmaSums], const uint32_t* a, uint64_t b,
+                                             int32_t adds) {
   asm volatile(
       "{\n"
       ".reg .pred p;\n"
