@@ -128,7 +128,7 @@ function planTensorCores(shape: LinearShape, limits: DeviceLimits): VariantPlan 
   return { ...tilesOf(shape, limits), slice };
 }
 
-/** Blocks of 128 outputs and 128 tokens where they fill the device, by warpgroups if it has them. */
+/** Blocks of 128 outputs and tokens where they fill the device, by warpgroups if it has them. */
 function tilesOf(shape: LinearShape, limits: DeviceLimits): Omit<VariantPlan, 'slice'> {
   const { sm, processors, sharedBytesPerBlockOptIn } = limits;
   const config = (size: typeof tile, moreBytes = 0) => {

@@ -86,7 +86,6 @@ const unusable: readonly TemplateErrorCode[] = [
   'CHAT_TEMPLATE_MISSING',
   'CHAT_TEMPLATE_SYNTAX',
   'CHAT_TEMPLATE_FAILED',
-  'CHAT_TEMPLATE_FENCE',
 ];
 
 /** Who runs the command may render with any template: it costs nobody else. */

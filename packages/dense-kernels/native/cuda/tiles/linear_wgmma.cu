@@ -3,15 +3,15 @@
 // columns a stage. Each warp widens its 16 rows of the next unit while the products of this one
 // run.
 //
-// Columns go to steps as in all linears (device/linear_mma.cuh), so that the sums are theirs. To
-// have x in that order in shared memory, it is copied by two columns at a time. Weights lie there as
-// in linear_tile.cu, which is for devices without such products.
+// Columns go to steps as in all linears (../device/linear_mma.cuh), so that the sums are theirs. To
+// have x in that order in shared memory, it is copied by two columns at a time. Weights lie there
+// as in linear_tile.cu, which is for devices without such products.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/cuda/wgmma.cuh"
 #include "dense_kernels/linear.h"
-#include "device/linear_copies.cuh"
-#include "device/linear_mma.cuh"
+#include "../device/linear_copies.cuh"
+#include "../device/linear_mma.cuh"
 
 namespace dense_kernels::cuda {
 namespace {

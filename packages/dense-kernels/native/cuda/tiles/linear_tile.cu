@@ -11,7 +11,7 @@
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/reduce.cuh"
 #include "dense_kernels/linear.h"
-#include "device/linear_mma.cuh"
+#include "../device/linear_mma.cuh"
 
 namespace dense_kernels::cuda {
 namespace {
