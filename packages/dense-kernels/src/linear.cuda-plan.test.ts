@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { wideCases } from '../test/cases/linear.js';
 import { limits as small } from '../test/makers/fake-stream.js';
 import { planCudaLinear } from './linear.cuda-plan.js';
 import type { LinearShape } from './linear.shape.js';
@@ -109,6 +110,11 @@ test('has products of warpgroups for wide tiles on Hopper alone', () => {
   expect(planOf('9.0', 99_327).kernel).toBe('linear_mxfp8_bf16_bf16_wide');
   expect(planOf('10.0').kernel).toBe('linear_mxfp8_bf16_bf16_wide');
   expect(planOf('9.0').slice).toBe(planOf('10.0').slice);
+  // The parity cases of wide tiles take them.
+  const kernels = wideCases.map(
+    (one) => planCudaLinear({ ...one, isAligned: true }, limits).kernel,
+  );
+  expect(kernels.filter((kernel) => !kernel.endsWith('_wgmma'))).toEqual([]);
 });
 
 test('takes the kernel for any alignment where rows do not start at vectors', () => {

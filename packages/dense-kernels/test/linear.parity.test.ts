@@ -19,6 +19,7 @@ import {
   spreadCases,
   streamCases,
   stridedCases,
+  wideCases,
 } from './cases/linear.js';
 import { freshSeed, seedNote } from './makers/fresh-seed.js';
 import { linearInside, roundingOf } from './makers/tolerance.js';
@@ -87,6 +88,7 @@ describeEachBackend(
     ...batchCases,
     ...streamCases,
     ...spreadCases,
+    ...wideCases,
     ...routerCases,
   ].filter(({ tokens, out }) => tokens > 1 && out > 8),
   async ({ stream, runtime }, testCase) => {

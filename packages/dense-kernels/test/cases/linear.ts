@@ -166,6 +166,23 @@ export const batchCases: readonly LinearCase[] = pairs.flatMap((pair) => {
   ];
 });
 
+/**
+ * Enough of both sides for the widest tiles of a GPU, in rows that are fewer units than its ring has
+ * stages, that end in half a unit, or lie apart, with blocks that are widened in another way.
+ */
+export const wideCases: readonly LinearCase[] = pairs
+  .filter(({ weight, x }) => weight !== 'f32' && x === 'bf16')
+  .flatMap((pair) => {
+    const wide = { ...pair, tokens: 260, out: 4230 };
+    const isMxfp8 = pair.weight === 'mxfp8';
+    return [
+      named({ ...wide, in: 32, y: 'f32' }),
+      named({ ...wide, in: 96, y: 'bf16', xColumns: 112 }),
+      named({ ...wide, in: 160, y: 'f32', hasSpecialBlocks: isMxfp8 }),
+      named({ ...wide, in: 288, y: 'bf16', hasSpecialBlocks: isMxfp8 }),
+    ];
+  });
+
 function named(testCase: Omit<LinearCase, 'name'>): LinearCase {
   const { tokens, out, weight, x, y, xColumns, hasSpecialBlocks } = testCase;
   const strided = xColumns ? `, x from ${xColumns} columns` : '';

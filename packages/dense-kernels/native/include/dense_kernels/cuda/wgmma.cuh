@@ -6,7 +6,7 @@
 // each holds a and d as of mma_bf16 (mma.cuh), d for 8 rows of b after the other:
 //   d[4 n + i] = D[i] of rows 8n … 8n + 7 of b
 //
-// b is rows of 64 columns, 128 bytes, whose eight chunks of 16 bytes are swapped: chunk c of row r
+// b is rows of 64 columns, 128 bytes, whose eight chunks of 16 bytes are swizzled: chunk c of row r
 // lies at 128 r + 16 (c ^ r % 8). Rows begin at a multiple of 1024 bytes. Step s takes chunks 2s
 // and 2s + 1.
 #ifndef DENSE_KERNELS_CUDA_WGMMA_CUH
@@ -31,13 +31,13 @@ __device__ __forceinline__ int wgmma_chunk(int row, int chunk) {
 
 // Names b for step 0; the next step's is 2 more.
 __device__ __forceinline__ uint64_t wgmma_rows(const void* rows) {
-  constexpr uint64_t kSwapped = uint64_t{1} << 62;  // in 128 bytes
+  constexpr uint64_t kSwizzled = uint64_t{1} << 62;  // in 128 bytes
   constexpr uint64_t kEightRows = uint64_t{1024 >> 4} << 32;
-  return kSwapped | kEightRows | uint64_t{1} << 16 | (shared_address(rows) >> 4 & 0x3fff);
+  return kSwizzled | kEightRows | uint64_t{1} << 16 | (shared_address(rows) >> 4 & 0x3fff);
 }
 
 // Before products read what this thread has copied to shared memory.
-__device__ __forceinline__ void wgmma_sees_copies() {
+__device__ __forceinline__ void fence_async_proxy() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
@@ -55,12 +55,12 @@ __device__ __forceinline__ void wgmma_wait() {
 // Keeps registers where they are: what was read or written before this line is not moved behind it,
 // nor the other way round.
 template <int kCount>
-__device__ __forceinline__ void hold(float (&value)[kCount]) {
+__device__ __forceinline__ void pin(float (&value)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+f"(value[i])::"memory");
 }
 template <int kCount>
-__device__ __forceinline__ void hold(uint32_t (&value)[kCount]) {
+__device__ __forceinline__ void pin(uint32_t (&value)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(value[i])::"memory");
 }
