@@ -167,8 +167,8 @@ export const batchCases: readonly LinearCase[] = pairs.flatMap((pair) => {
 });
 
 /**
- * Enough of both sides for the widest tiles of a GPU, in rows that are fewer units than its ring has
- * stages, that end in half a unit, or lie apart, with blocks that are widened in another way.
+ * Enough of both sides for the widest tiles of a GPU, in rows that are fewer units than its ring
+ * has stages, that end in half a unit, or lie apart, with blocks that are widened in another way.
  */
 export const wideCases: readonly LinearCase[] = pairs
   .filter(({ weight, x }) => weight !== 'f32' && x === 'bf16')
