@@ -24,6 +24,8 @@ interface KnownKey {
   readonly isAdmin: boolean;
 }
 
+type GateSettings = Pick<HttpSettings, 'apiKeys' | 'adminApiKeys' | 'isExposed'>;
+
 /**
  * Decides by the route that was matched, never by the text of the path; what matched none needs a
  * key.
@@ -32,14 +34,15 @@ export class Gate {
   #keys: readonly KnownKey[] = [];
   readonly #isExposed: boolean;
 
-  constructor({ apiKeys, adminApiKeys, isExposed }: HttpSettings) {
+  constructor({ apiKeys, adminApiKeys, isExposed }: GateSettings) {
     this.#isExposed = isExposed;
     this.replaceKeys({ apiKeys, adminApiKeys });
   }
 
-  /** Keys of different clients. */
+  /** Keys of different clients; an admin key is for those that operate the server. */
   get tenants(): number {
-    return new Set(this.#keys.map(({ tenant }) => tenant)).size;
+    const clients = this.#keys.filter(({ isAdmin }) => !isAdmin);
+    return new Set(clients.map(({ tenant }) => tenant)).size;
   }
 
   /** From the next request on these keys count. */
