@@ -230,9 +230,6 @@ export class EngineClient implements EngineLink {
       case 'described':
         this.#answer(message.id, message.report);
         return;
-      case 'flushed':
-        this.#answer(message.id, message.pages);
-        return;
       case 'warning':
         this.#reports.onWarning(new EngineWorkerError(message.error));
         return;

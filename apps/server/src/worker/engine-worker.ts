@@ -2,6 +2,7 @@
 // socket.
 
 import type { Engine, GenerationEvent, Submission } from '@altstream/engine';
+import { makeAnswer } from './answer.js';
 import { Credits } from './credits.js';
 import { EventBatch } from './events/event-batch.js';
 import { flushCache } from './flush-cache.js';
@@ -25,6 +26,7 @@ import { watchThread } from './thread-health.js';
 import { workerPort } from './threads/worker-port.js';
 
 const { port, options, post } = workerPort<EngineWorkerData, FromEngine>('engine-worker');
+const answer = makeAnswer(post);
 const batch = new EventBatch((events) => {
   credits?.spend();
   post({ type: 'events', events, steps: log.take() });
@@ -108,25 +110,17 @@ function handle(
       credits?.refund(message.messages);
       return;
     case 'flush':
-      void flushCache(engine).then((pages) => post({ type: 'flushed', id: message.id, pages }));
+      void answer(message.id, () => flushCache(engine));
       return;
     case 'start-profile':
-      answer(message.id, () => profiler.start(message.options));
+      void answer(message.id, () => profiler.start(message.options));
       return;
     case 'stop-profile':
-      answer(message.id, () => profiler.stop());
+      void answer(message.id, () => profiler.stop());
       return;
     case 'describe':
       post({ type: 'described', id: message.id, report: engine.describe() });
       return;
-  }
-}
-
-function answer(id: number, ask: () => unknown): void {
-  try {
-    post({ type: 'answered', id, value: ask() });
-  } catch (error) {
-    post({ type: 'unanswered', id, error: toWireError(error) });
   }
 }
 

@@ -8,15 +8,16 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** An engine whose step is over when it is told. */
+/** An engine whose step is over, or cannot end, when it is told. */
 function makeEngine() {
   let end: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => {
-    end = resolve;
+  let fail: (error: Error) => void = () => undefined;
+  const released = new Promise<void>((resolve, reject) => {
+    [end, fail] = [resolve, reject];
   });
   const flushes: number[] = [];
   const flushPrefixCache = () => flushes.push(1);
-  return { engine: { pagesReleased: () => released, flushPrefixCache }, flushes, end };
+  return { engine: { pagesReleased: () => released, flushPrefixCache }, flushes, end, fail };
 }
 
 it('waits for the step under way', async () => {
@@ -34,4 +35,12 @@ it('waits no longer for one that hangs', async () => {
   const flushed = flushCache(engine);
   await vi.advanceTimersByTimeAsync(5000);
   expect(await flushed).toBe(1);
+});
+
+it('keeps no timer when the engine fails meanwhile, and says why', async () => {
+  const { engine, flushes, fail } = makeEngine();
+  const flushed = flushCache(engine);
+  fail(new Error('the model did not go'));
+  await expect(flushed).rejects.toThrow('the model did not go');
+  expect([flushes, vi.getTimerCount()]).toEqual([[], 0]);
 });

@@ -16,7 +16,10 @@ export async function flushCache(
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, patienceMs);
   });
-  await Promise.race([engine.pagesReleased(), late]);
-  clearTimeout(timer);
+  try {
+    await Promise.race([engine.pagesReleased(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
   return engine.flushPrefixCache();
 }

@@ -214,7 +214,6 @@ export type FromEngine =
       readonly steps: StepTimes;
     }
   | { readonly type: 'described'; readonly id: number; readonly report: Record<string, unknown> }
-  | { readonly type: 'flushed'; readonly id: number; readonly pages: number }
   | { readonly type: 'answered'; readonly id: number; readonly value: unknown }
   | { readonly type: 'unanswered'; readonly id: number; readonly error: WireError }
   | { readonly type: 'closed' };
