@@ -43,9 +43,17 @@ function parseJson(body: Buffer): unknown {
 function textOf(body: Buffer): string {
   const text = body.toString('utf8');
   if (isUtf8(body)) return text;
-  const at = firstDifference(body, Buffer.from(text));
+  const at = firstReplaced(body, Buffer.from(text));
   const message = `the body is not valid JSON: it is not UTF-8 from byte ${at} on`;
   throw new ApiError({ status: 400, code: 'invalid_json', message });
+}
+
+/** Where the first U+FFFD begins in a text that stands for bytes that are none. */
+function firstReplaced(body: Buffer, text: Buffer): number {
+  let at = firstDifference(body, text);
+  // The bytes may begin as those of U+FFFD do, so that they differ only within it.
+  while (((text[at] ?? 0) & 0xc0) === 0x80) at -= 1;
+  return at;
 }
 
 /** Where the two, which are not the same, begin to differ. */

@@ -52,6 +52,9 @@ describe('the bytes of a body', () => {
     ['a byte that never occurs', [0xff], 0],
     ['Latin-1', [0xe9, 0x20], 0],
     ['the first byte of two', [0xc3], 0],
+    ['the first byte of three', [0xef], 0],
+    ['the first two of three', [0xef, 0xbf], 0],
+    ['what begins as the character for wrong bytes does', [0x41, 0xef, 0xbf, 0x41], 1],
     ['a follower alone', [0x41, 0x80], 1],
     ['a longer form than needed', [0xc0, 0xaf], 0],
     ['half a pair', [0xed, 0xa0, 0x80], 0],
@@ -67,6 +70,16 @@ describe('the bytes of a body', () => {
       { message: expect.stringMatching(new RegExp(`from byte ${before.length + at} on$`)) },
     ]);
     expect(server.engine.received).toHaveLength(0);
+  });
+
+  it.each([1, 2])('are refused, with the place, when %i of three bytes end them', async (count) => {
+    const before = Buffer.from('{"prompt":"ä�');
+    const end = Buffer.from('\u{ffff}').subarray(0, count);
+    const answer = await post('/v1/completions', Buffer.concat([before, end]));
+    expect([answer.status, answer.body.error]).toMatchObject([
+      400,
+      { message: expect.stringMatching(new RegExp(`from byte ${before.length} on$`)) },
+    ]);
   });
 
   it('may hold any character, also the one that stands for wrong bytes', async () => {
