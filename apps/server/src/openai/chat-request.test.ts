@@ -40,6 +40,7 @@ describe('a chat request', () => {
     ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'a' }] }],
     ['modalities', { modalities: ['text', 'audio'] }],
     ['modalities', { modalities: 'text' }],
+    ['modalities', { modalities: [] }],
     ['seed', { seed: 1.5 }],
     ['n', { n: 0 }],
     ['min_tokens', { min_tokens: 5, max_tokens: 3 }],

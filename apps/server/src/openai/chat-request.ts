@@ -93,8 +93,12 @@ export function parseChatRequest(body: unknown): ChatRequest {
 
 /** Of the kinds of output only text is there, which some clients ask for by name. */
 function checkModalities({ modalities }: ChatRequest): void {
-  const isText = Array.isArray(modalities) && modalities.every((one) => one === 'text');
-  if (modalities == null || isText) return;
+  if (modalities == null) return;
+  const isList = Array.isArray(modalities);
+  if (isList && modalities.length === 0) {
+    throw fieldError('modalities', 'an empty list; it has to name at least one, such as ["text"]');
+  }
+  if (isList && modalities.every((one) => one === 'text')) return;
   throw fieldError('modalities', 'only ["text"] is supported', 'unsupported_parameter');
 }
 
