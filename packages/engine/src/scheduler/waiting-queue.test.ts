@@ -180,6 +180,19 @@ describe('the waiting queue', () => {
     expect([order(false), order(true)]).toEqual(['abab', 'bbaa']);
   });
 
+  it('gives nothing back to one that was alone, and so not charged', () => {
+    const order = (isRefunded: boolean): string => {
+      const { queue, add, takeAll } = makeQueue();
+      const first = add('f', { tenant: 'b', promptTokens: 2048 });
+      takeAll();
+      first.cachedTokens = 2047;
+      for (const tenant of ['a', 'b', 'a', 'b']) add(tenant, { tenant, promptTokens: 1024 });
+      if (isRefunded) queue.refund(first);
+      return takeAll().join('');
+    };
+    expect(order(true)).toBe(order(false));
+  });
+
   it('serves a request far above the quantum of a round', () => {
     const { add, takeAll } = makeQueue();
     add('huge', { tenant: 'a', promptTokens: 1_000_000 });

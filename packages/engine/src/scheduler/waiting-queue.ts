@@ -123,10 +123,9 @@ export class WaitingQueue {
     tenant.waiting.splice(tenant.waiting.indexOf(sequence), 1);
     this.#length -= 1;
     this.#tokens -= sequence.prompt.length;
-    if (sequence.admissions > 0 || this.#ring.length < 2) return;
+    if (sequence.admissions > 0) return;
     const cost = sequence.prompt.length - sequence.cachedTokens;
-    this.#charged.set(sequence, cost);
-    this.#charge(tenant, cost);
+    if (this.#charge(sequence, cost)) this.#charged.set(sequence, cost);
   }
 
   /** Gives back what was charged for tokens of a prompt that others computed meanwhile. */
@@ -134,16 +133,12 @@ export class WaitingQueue {
     const charged = this.#charged.get(sequence);
     if (charged === undefined) return;
     this.#charged.delete(sequence);
-    this.#charge(
-      this.#tenantOf(sequence),
-      sequence.prompt.length - sequence.cachedTokens - charged,
-    );
+    this.#charge(sequence, sequence.prompt.length - sequence.cachedTokens - charged);
   }
 
   /** Charges the tenant of a sequence that generated a token. */
   chargeToken(sequence: Sequence): void {
-    // Alone there is nobody to be fair to, and this is asked for each token.
-    if (this.#ring.length > 1) this.#charge(this.#tenantOf(sequence), decodeCost);
+    this.#charge(sequence, decodeCost);
   }
 
   /** Takes out the sequences for which the test holds. */
@@ -217,9 +212,12 @@ export class WaitingQueue {
     return made;
   }
 
-  /** Alone there is nobody to be fair to. */
-  #charge(tenant: Tenant, tokens: number): void {
-    if (this.#ring.length > 1) tenant.deficit = Math.max(-mostDebt, tenant.deficit - tokens);
+  /** Charges its tenant; false if that is alone, since then there is nobody to be fair to. */
+  #charge(sequence: Sequence, tokens: number): boolean {
+    if (this.#ring.length < 2) return false;
+    const tenant = this.#tenantOf(sequence);
+    tenant.deficit = Math.max(-mostDebt, tenant.deficit - tokens);
+    return true;
   }
 
   /** Next tenant; what one with nothing waiting did not spend is lost. */
