@@ -344,11 +344,11 @@ function checkBounds({ fatbins }, { name, block, file, line }) {
 }
 
 /**
- * The fatbin that holds a kernel: the source that spells its name before `(`, or before `,` as an
- * argument of a macro, else the one of the header's stem.
+ * The fatbin that holds a kernel: the source that spells its name before `(`, else the one of the
+ * header's stem.
  */
 function fatbinOf({ fatbins }, { name, header }) {
-  const spelled = fatbins.find(({ text }) => new RegExp(`\\b${name}\\s*[(,]`).test(text));
+  const spelled = fatbins.find(({ text }) => new RegExp(`\\b${name}\\s*\\(`).test(text));
   const stem = header.replace(/\.h$/, '.cu');
   return (spelled ?? fatbins.find(({ source }) => basename(source) === stem))?.file;
 }

@@ -21,34 +21,51 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Makes the manifest of a package whose kernel has `bounds` in front of its name. */
-function make(bounds: string) {
-  const source = join(folder, 'double.cu');
-  writeFileSync(
-    source,
-    `extern "C" __global__ void ${bounds}\n    double_f32(const Params p) {}\n`,
-  );
-  return spawnSync(process.execPath, [
+/** Makes the manifest of a package with these CUDA sources, each a fatbin. */
+function make(sources: Readonly<Record<string, string>>) {
+  const fatbins = Object.entries(sources).flatMap(([name, text]) => {
+    writeFileSync(join(folder, `${name}.cu`), text);
+    return ['--fatbin', `example.${name}.fatbin=${join(folder, `${name}.cu`)}`];
+  });
+  const { status, stderr } = spawnSync(process.execPath, [
     manifest,
     ...['--package', 'example', '--headers', join(folder, 'include')],
     ...['--generated', folder, '--manifest', join(folder, 'manifest.json'), '--cpu', 'lib.so'],
-    ...['--fatbin', `example.double.fatbin=${source}`],
+    ...fatbins,
   ]);
+  return { status, stderr: stderr.toString() };
 }
+
+const madeKernel = () =>
+  JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')).kernels[0] as object;
+const kernel = (bounds = '') =>
+  `extern "C" __global__ void ${bounds}\n    double_f32(const Params p) {}\n`;
 
 test.each(['', '__launch_bounds__(256)', '__launch_bounds__(512, 2)', '__launch_bounds__(kBlock)'])(
   'bounds `%s` allow blocks of 256 threads, or leave it to the load',
   (bounds) => {
-    expect(make(bounds).stderr.toString()).toBe('');
-    const made = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
-    expect(made.kernels[0].block).toEqual([256, 1, 1]);
+    expect(make({ double: kernel(bounds) })).toEqual({ status: 0, stderr: '' });
+    expect(madeKernel()).toMatchObject({ block: [256, 1, 1] });
   },
 );
 
 test('a manifest that allows larger blocks than were compiled ends the build', () => {
-  const { status, stderr } = make('__launch_bounds__(128, 4)');
+  const { status, stderr } = make({ double: kernel('__launch_bounds__(128, 4)') });
   expect(status).not.toBe(0);
-  expect(stderr.toString()).toMatch(
+  expect(stderr).toMatch(
     /double\.h:1.*double_f32: blocks of 256 threads.*double\.cu has __launch_bounds__\(128\)/,
   );
+});
+
+test.each([
+  ['spells its name before `(`', { other: 'void a();\n', own: kernel() }, 'own'],
+  [
+    'defines it, not that which only names it',
+    { other: '// double_f32, of the other file\nfor_each(double_f32, 1);\n', own: kernel() },
+    'own',
+  ],
+  ['has the name of its header, if none spells it', { a: 'void a();\n', double: '' }, 'double'],
+])('a kernel is in the fatbin of the source that %s', (_, sources, expected) => {
+  expect(make(sources)).toEqual({ status: 0, stderr: '' });
+  expect(madeKernel()).toMatchObject({ fatbin: `example.${expected}.fatbin` });
 });
