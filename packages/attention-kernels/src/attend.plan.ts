@@ -43,8 +43,10 @@ const runKeys = 2048;
 // Steps of keys that a chunk has on their way while one is worked on, that one included.
 const stagedSteps = 3;
 
-// Blocks of a cluster that every device with clusters can place.
+// Blocks of a cluster that every device with clusters can place, and that the one can on which
+// larger ones were measured.
 const portableCluster = 8;
+const measuredCluster = { sm: '9.0', blocks: 16 };
 
 // Scratch for pieces beyond this is not worth the parallel work that it buys.
 const mostScratchBytes = 64 * 2 ** 20;
@@ -108,10 +110,8 @@ export function planRows(
 
 /** Blocks that a cluster can have: 1 before sm_90, where there are none. */
 export function mostClusterBlocks({ sm }: DeviceLimits): number {
-  const major = Number.parseInt(sm, 10) || 0;
-  if (major < 9) return 1;
-  // Larger ones are not portable: Hopper and the data-centre Blackwell place them.
-  return major <= 10 ? 2 * portableCluster : portableCluster;
+  if (sm === measuredCluster.sm) return measuredCluster.blocks;
+  return Number.parseInt(sm, 10) >= 9 ? portableCluster : 1;
 }
 
 /** A warp per token and sixteen heads; as many of them as fit, at most `most`, share their keys. */

@@ -59,9 +59,10 @@ test('the blocks of few pieces are a cluster that joins them: no scratch, no oth
     ...{ kernel: twoLaunches, config, workspaceBytes: 16 * 16 * 130 * 4, pieces: 16 },
     pieceKeys: 128,
   });
-  expect(plan({}, { sm: '12.0' }).kernel).toBe(twoLaunches);
-  expect(plan({ mostKeys: 1024 }, { sm: '12.0' }).config).toMatchObject(short);
-  expect(plan({}, { sm: '10.3' }).config).toMatchObject({ cluster: [1, 1, 16] });
+  for (const sm of ['9.1', '10.0', '10.3', '12.0']) {
+    expect(plan({}, { sm }).kernel, sm).toBe(twoLaunches);
+    expect(plan({ mostKeys: 1024 }, { sm }).config, sm).toMatchObject(short);
+  }
   expect(plan({ mostKeys: 128 }).kernel).toBe('sparse_attention_bf16_rows');
 });
 
