@@ -1,0 +1,1 @@
+export function stageFiles(folder: string, strip?: (file: string) => void): void;
