@@ -11,6 +11,11 @@ import { TagNames } from './tool-calls/tag-names.js';
 export interface ToolCallParserOptions {
   /** The tools of the request: their schemas give the arguments their types. */
   readonly tools?: readonly ToolDefinition[];
+  /**
+   * The names of those tools' parameters, called when the first tag comes; for parsers that share
+   * them. By default a parser makes its own.
+   */
+  readonly tagNames?: () => TagNames;
   /** Treat calls of undeclared functions as text. Default false: they are passed through. */
   readonly strictTools?: boolean;
   /** Stop after this many calls (`parallel_tool_calls: false` is 1). Default no limit. */
@@ -34,7 +39,7 @@ export class ToolCallParser {
   readonly #options: ToolCallParserOptions;
   readonly #schemas: ReadonlyMap<string, unknown>;
   readonly #faults: ParserFaults;
-  readonly #lexer = new MarkerLexer(() => new TagNames([...this.#schemas.values()]));
+  readonly #lexer: MarkerLexer;
   readonly #deltas = new DeltaQueue();
   #call: OpenCall | null = null;
   #calls = 0;
@@ -50,6 +55,9 @@ export class ToolCallParser {
     this.#faults = options.faults ?? noFaults();
     this.#schemas = new Map(
       (options.tools ?? []).map((tool) => [tool.function.name, tool.function.parameters]),
+    );
+    this.#lexer = new MarkerLexer(
+      options.tagNames ?? (() => new TagNames([...this.#schemas.values()])),
     );
   }
 

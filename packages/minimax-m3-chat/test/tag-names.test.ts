@@ -7,6 +7,7 @@ import {
   M3OutputParser,
   TagNames,
 } from '../src/index.js';
+import { textWork } from './makers/text-work.js';
 
 const NS = controlTexts.namespace;
 const odd = [
@@ -95,16 +96,65 @@ describe('names of parameters', () => {
     expect(whole).toBeGreaterThan(100);
   });
 
-  test('are read in little time, however many a request has', () => {
-    const names = Array.from({ length: 50_000 }, (_, n) => `<${n}${'x'.repeat(n % 300)}`);
-    const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
-    const tools = [{ function: { name: 'f', parameters: { properties } } }];
-    const parser = new M3OutputParser({ tools });
-    const start = performance.now();
-    parser.push(`${NS}<tool_call>${NS}<invoke name="f">`);
-    for (let n = 0; n < 2000; n++) parser.push(`${NS}<<${n}${'y'.repeat(200)}${NS}<`);
+  const many = (name: (n: number) => string, count = 2000): string[] =>
+    Array.from({ length: count }, (_, n) => name(n));
+  const ends = '>'.repeat(500);
+  test.each([
+    ['with many `>`', many((n) => `${n}${ends}`)],
+    ['with many `>` in front', many((n) => `${ends}${n}`)],
+    ['with spaces before each `>`', many((n) => `${n}${' >'.repeat(250)}`)],
+    ['with many spaces', many((n) => `${' '.repeat(400)}${n}>${' '.repeat(90)}<`)],
+    ['that close', many((n) => `/${n}${ends}`)],
+    ['that begin like others', many((n) => '>'.repeat(n % 510) + n)],
+    ['with `<`', many((n) => `<${n}${'x'.repeat(n % 300)}`)],
+    ['that are plain', many((n) => `plain_${n}`)],
+  ])('are told apart with work that grows like their length: %s', (_, names) => {
+    const schemas = [{ properties: Object.fromEntries(names.map((name) => [name, {}])) }];
+    const characters = names.join('').length;
+    expect(textWork(() => new TagNames(schemas))).toBeLessThan(30 * characters);
+  });
+
+  test('are read with work that grows like the output, however many lengths they have', () => {
+    const names = many((n) => `<${n}${'x'.repeat(2 * n)}`, 250);
+    const tags = new TagNames([{ required: names }]);
+    expect(tags.odd).toEqual(names);
+    const outputs = names.flatMap((name) => [`<${name}>`, `</${name}>`, `<${name}y`]);
+    const characters = outputs.join('').length;
+    const work = textWork(() => {
+      for (const output of outputs) tags.read(output, 0);
+    });
+    expect(work).toBeLessThan(10 * characters);
+    expect(tags.read(`${outputs[3]} `, 0)).toMatchObject({ name: names[1], isClosing: false });
+  });
+
+  test('may be shared by parsers, which ask for them when the first tag comes', () => {
+    const tagNames = new TagNames([{ required: ['a<b'] }]);
+    let asked = 0;
+    const parser = new M3OutputParser({
+      tagNames: () => {
+        asked += 1;
+        return tagNames;
+      },
+    });
+    parser.push(`text${NS}`);
+    expect(asked).toBe(0);
+    parser.push(`<tool_call>${NS}<invoke name="f">${NS}<a<b>x${NS}</a<b>${NS}</invoke>`);
     parser.finish('stop');
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(asked).toBe(1);
+    expect(parser.result().toolCalls[0]?.arguments).toBe('{"a<b":"x"}');
+  });
+
+  test('may be any number, 256 of which are tags by their declaration alone', () => {
+    const odd = many((n) => `<${n}`, 300);
+    const plain = many((n) => `p${n}`, 300_000);
+    const tags = new TagNames([{ required: [...odd, 'x'] }, { required: plain }]);
+    expect(tags.odd).toEqual(odd.slice(0, 256));
+    expect(odd.filter((name) => tags.isTag(name))).toEqual(tags.odd);
+    expect(['x', ...plain].every((name) => tags.isTag(name))).toBe(true);
+    expect(tags.read('<<255>', 0)).toMatchObject({ name: '<255' });
+    expect(tags.read('<<256>', 0)).toBe('none');
+    const properties = Object.fromEntries(plain.map((name) => [name, {}]));
+    expect(new TagNames([{ properties }]).odd).toEqual([]);
   });
 });
 

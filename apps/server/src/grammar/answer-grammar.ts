@@ -1,4 +1,4 @@
-import { controlTexts, TagNames } from '@altstream/minimax-m3-chat';
+import { controlTexts, type TagNames } from '@altstream/minimax-m3-chat';
 import { ApiError } from '../errors/index.js';
 import type { ChatRequest } from '../openai/chat-request.js';
 import { fieldError } from '../openai/parse-body.js';
@@ -13,6 +13,12 @@ import type { CallRule } from './tool-choice.js';
 export const strictFunctions = 'tools.function.strict';
 
 type Tool = NonNullable<ChatRequest['tools']>[number];
+
+/** Which tools may and must be called, and the names that the output parser will know. */
+export interface NamedCalls extends CallRule<Tool> {
+  /** Called only where there is a grammar of calls. */
+  readonly tagNames: () => TagNames;
+}
 
 /** Grammars of a chat answer's parts, and where the marker of calls may be. */
 export interface ChatGrammar {
@@ -39,17 +45,14 @@ export function schemaField(keyword: string): string {
  */
 export function chatGrammarOf(
   request: ChatRequest,
-  { tools, must }: CallRule<Tool>,
+  { tools, must, tagNames }: NamedCalls,
   { strictTools, hasGrammars }: Pick<ServerContext['settings'], 'strictTools' | 'hasGrammars'>,
 ): ChatGrammar | undefined {
   const own = grammarOf(request);
   const isSingle = must === 'one' || request.parallel_tool_calls === false;
-  // Those that cannot be called are known to the parser, too.
-  const namesOf = (): TagNames =>
-    new TagNames((request.tools ?? []).map((tool) => tool.function.parameters));
   const ofCalls = (isChecked: (tool: Tool) => boolean): CheckedCalls => {
     const functions = tools.map((tool) => ({ ...tool.function, isFree: !isChecked(tool) }));
-    const form = { isSingle, param: 'tools', names: namesOf() };
+    const form = { isSingle, param: 'tools', names: tagNames() };
     const { grammar, unheld } = toolCallGrammar(functions, form);
     for (const [index, { function: asked }] of tools.entries()) {
       const [first] = unheld[index] ?? [];

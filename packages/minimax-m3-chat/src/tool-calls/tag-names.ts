@@ -1,7 +1,10 @@
 import { readPlainTag } from './plain-tag.js';
+import { unclearNames } from './unclear-names.js';
 
 /** Longer names of parameters are no tags. */
 const maxName = 512;
+/** So many names, at most, are tags only because they are declared. */
+const maxOddNames = 256;
 /** Tags that mean something else wherever a parameter may stand. */
 const ownTags = ['item', 'invoke', 'tool_call'];
 
@@ -15,30 +18,30 @@ export interface DeclaredTag {
 /**
  * Which names of parameters are tags. A tag is its parameter's name, as it is: what no tag has
  * otherwise (`<`, `>`, line ends, outer spaces, many characters) is part of one where a tool
- * declares that name, unless the tag would begin like another one.
+ * declares that name, unless the tag would begin like another one. So are the first 256 such names.
  */
 export class TagNames {
   readonly #declared: ReadonlySet<string>;
   /** Names that only their declaration makes readable. */
   readonly odd: readonly string[];
   readonly #odd: ReadonlySet<string>;
-  readonly #tags: ReadonlyMap<string, DeclaredTag>;
-  readonly #sorted: readonly string[];
-  /** Of the tags, the longest first. */
-  readonly #lengths: readonly number[];
+  /** By their texts. None begins with another one. */
+  readonly #tags: readonly DeclaredTag[];
+  readonly #longest: number;
 
   /** @param schemas JSON schemas of all functions' arguments */
   constructor(schemas: readonly unknown[]) {
     this.#declared = new Set([...ownTags, ...schemas.flatMap(namesIn)]);
-    this.odd = [...this.#declared].filter((name) => !isPlainName(name) && this.#isDistinct(name));
+    const readable = this.#readableNames();
+    const unclear = unclearNames(readable, this.#declared);
+    this.odd = readable.filter((name) => !unclear.has(name));
     this.#odd = new Set(this.odd);
     const tags = this.odd.flatMap((name): DeclaredTag[] => [
       { raw: `<${name}>`, name, isClosing: false },
       { raw: `</${name}>`, name, isClosing: true },
     ]);
-    this.#tags = new Map(tags.map((tag) => [tag.raw, tag]));
-    this.#sorted = [...this.#tags.keys()].sort();
-    this.#lengths = [...new Set(this.#sorted.map(({ length }) => length))].sort((a, b) => b - a);
+    this.#tags = tags.sort((a, b) => (a.raw < b.raw ? -1 : 1));
+    this.#longest = Math.max(0, ...tags.map(({ raw }) => raw.length));
   }
 
   /** True if a parameter of that name, which a tool declares, is read back from its tag. */
@@ -48,44 +51,40 @@ export class TagNames {
 
   /** Reads the tag of an odd name at `start`; `incomplete`: more text may make it one. */
   read(text: string, start: number): DeclaredTag | 'incomplete' | 'none' {
-    const [longest] = this.#lengths;
-    if (longest === undefined) return 'none';
-    const window = text.slice(start, start + longest);
-    for (const length of this.#lengths) {
-      const tag = length <= window.length ? this.#tags.get(window.slice(0, length)) : undefined;
-      if (tag !== undefined) return tag;
-    }
-    return this.#firstFrom(window)?.startsWith(window) ? 'incomplete' : 'none';
+    if (this.#longest === 0) return 'none';
+    const window = text.slice(start, start + this.#longest);
+    const next = this.#firstBehind(window);
+    // Whatever stood between a tag and a text that begins with it would begin with it, too.
+    const tag = this.#tags[next - 1];
+    if (tag !== undefined && window.startsWith(tag.raw)) return tag;
+    return this.#tags[next]?.raw.startsWith(window) ? 'incomplete' : 'none';
   }
 
-  /** The first tag, by their order, that is not before the text. */
-  #firstFrom(text: string): string | undefined {
-    let [low, high] = [0, this.#sorted.length];
+  /** The index of the first tag, by their order, that is behind the text. */
+  #firstBehind(text: string): number {
+    let [low, high] = [0, this.#tags.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#sorted[middle] ?? '') < text) low = middle + 1;
+      if ((this.#tags[middle] as DeclaredTag).raw <= text) low = middle + 1;
       else high = middle;
     }
-    return this.#sorted[low];
+    return low;
   }
 
-  /** False for a name one of whose tags could be another one, and text behind it. */
-  #isDistinct(name: string): boolean {
-    const isReadable = name.length <= maxName && !name.includes(']<') && !hasHalfPair(name);
-    if (!isReadable || /^\s*invoke\s+name\s*=/.test(name)) return false;
-    const isClosing = name.startsWith('/') && this.#hasDeclared(name.slice(1));
-    return !isClosing && !this.#beginsLikeTag(`${name}>`) && !this.#beginsLikeTag(`/${name}>`);
-  }
-
-  /** True if what a tag has behind its `<` is another tag up to one of its `>`. */
-  #beginsLikeTag(inner: string): boolean {
-    const last = inner.length - 1;
-    for (let at = inner.indexOf('>'); at >= 0 && at < last; at = inner.indexOf('>', at + 1)) {
-      const name = inner.slice(0, at);
-      const isClosing = name.startsWith('/') && this.#hasDeclared(name.slice(1));
-      if (isClosing || this.#hasDeclared(name)) return true;
+  /** The first names that are no plain ones and have tags that mean nothing else. */
+  #readableNames(): string[] {
+    const names: string[] = [];
+    for (const name of this.#declared) {
+      if (names.length === maxOddNames) break;
+      if (!isPlainName(name) && this.#isReadable(name)) names.push(name);
     }
-    return false;
+    return names;
+  }
+
+  #isReadable(name: string): boolean {
+    if (name.length > maxName || name.includes(']<') || hasHalfPair(name)) return false;
+    if (/^\s*invoke\s+name\s*=/.test(name)) return false;
+    return !(name.startsWith('/') && this.#hasDeclared(name.slice(1)));
   }
 
   #hasDeclared(name: string): boolean {
@@ -116,13 +115,16 @@ function namesIn(schema: unknown): string[] {
     const value = rest.pop();
     if (typeof value !== 'object' || value === null) continue;
     const { properties, required } = value as Readonly<Record<string, unknown>>;
-    if (typeof properties === 'object' && properties !== null) names.push(...keysOf(properties));
-    if (Array.isArray(required)) names.push(...required.filter((one) => typeof one === 'string'));
-    rest.push(...Object.values(value));
+    // One by one: there may be more than a call has arguments.
+    for (const name of keysOf(properties)) names.push(name);
+    for (const name of Array.isArray(required) ? required : [])
+      if (typeof name === 'string') names.push(name);
+    for (const inner of Object.values(value)) rest.push(inner);
   }
   return names;
 }
 
-function keysOf(properties: object): string[] {
-  return Array.isArray(properties) ? [] : Object.keys(properties);
+function keysOf(properties: unknown): string[] {
+  const isMapping = typeof properties === 'object' && properties !== null;
+  return isMapping && !Array.isArray(properties) ? Object.keys(properties) : [];
 }

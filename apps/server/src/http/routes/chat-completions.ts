@@ -17,8 +17,10 @@ import {
   chatGrammarOf,
   compileGrammar,
   grammarStartOf,
+  type NamedCalls,
   unmetWishes,
 } from '../../grammar/answer-grammar.js';
+import { tagNamesOf } from '../../grammar/tag-names-of.js';
 import { callRuleOf } from '../../grammar/tool-choice.js';
 import { ChatChunks } from '../../openai/chat-chunk.js';
 import { type ChatRequest, chatBody, parseChatRequest } from '../../openai/chat-request.js';
@@ -67,7 +69,7 @@ export function chatCompletions(app: FastifyInstance, context: ServerContext): v
 
 async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply): Promise<ChatRun> {
   const { context } = ticket;
-  const calls = callRuleOf(request);
+  const calls = { ...callRuleOf(request), tagNames: tagNamesOf(request) };
   const isToolUse = calls.tools.length > 0;
   checkChoices(context, 1, request);
   checkTokens(context, request);
@@ -94,6 +96,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
       new M3OutputParser({
         start: reasoningStartOf(prompt.text),
         tools: (request.tools ?? []) as unknown as ToolDefinition[],
+        tagNames: calls.tagNames,
         parseToolCalls: isToolUse,
         ...(request.parallel_tool_calls === false || calls.must === 'one'
           ? { maxToolCalls: 1 }
@@ -146,7 +149,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
 
 async function compiledGrammar(
   request: ChatRequest,
-  calls: Parameters<typeof chatGrammarOf>[1],
+  calls: NamedCalls,
   context: ServerContext,
   reply: FastifyReply,
 ): Promise<ChatGrammar | undefined> {
