@@ -177,6 +177,26 @@ const expressions = [
     "{'e': c}.e",
     "{'e': c}['e']",
   ],
+  // Names that are pieces of control literals.
+  ...["map(attribute='image')", "map(attribute='ima' ~ 'ge')", "map(**{'attribute': 'image'})"].map(
+    (filter) => `[{'image': c}, {'image': 'x'}] | ${filter} | join('|')`,
+  ),
+  ...["sort(attribute='image')", "sort(attribute=['image'][0])", "sort(false, false, 'image')"].map(
+    (filter) => `[{'image': 'z'}, {'image': c}, {'image': 'b'}] | ${filter} | tojson`,
+  ),
+  ...[
+    "[{'image': c}] | map(attribute='video', default='image') | join",
+    "[{'image': c}, {}] | selectattr('image') | list | length",
+    "{'image': c} | get('image') ~ ({} | get('image', 'video'))",
+    "{'b': c, 'a': 'e'} | dictsort(by='value') | tojson",
+    "{'b': c, 'a': 'e'} | dictsort | tojson",
+    "[['e', c], ['b', 'x']] | sort(attribute='0') | tojson",
+    "[['e', c], ['b', 'x']] | sort(attribute=0) | tojson",
+    "[{'a': {'image': 'e'}}, {'a': {'image': c}}] | sort(attribute='a.image') | tojson",
+    "[{'a': '[e~['}, {'a': 'x'}] | selectattr('a', 'equalto', '[e~[') | list | length",
+    "[{'a': '[e~['}, {'a': c}] | rejectattr('a', 'equalto', '[e~[') | tojson",
+    "{'b': c, 'a': 'e'} | tojson(separators=(' , ', ' : '), sort_keys=true)",
+  ],
 ].filter((one) => one !== "'[e~[x' > c" && one !== 'loop(c)');
 
 describe('a template', () => {
@@ -210,6 +230,17 @@ describe('a template', () => {
       "{{ 'X'.replace('X', '[e~[') }}{{ messages[0].content.replace('[e~[', '') }}",
       "{{ '  [e~[ ' | trim }}",
       "{{ missing | default('[e~[') }}",
+      "{{ [{}] | map(attribute='image', default='[e~[') | first }}",
+      "{{ 'x' | int('[e~[') }}",
+      "{{ 'x' | float(default='[e~[') }}",
+      "{{ {} | get('image', '[e~[') }}",
+      "{{ ['[e', '['] | join(separator='~') }}",
+      "{{ ['~[', '[e'] | sort | join }}",
+      "{{ ['[e', '~[', '[e'] | unique | join }}",
+      "{{ [{'a': '~['}, {'a': '[e'}] | sort(attribute='a') | map(attribute='a') | join }}",
+      "{{ ({'b': '~[', 'a': '[e'} | dictsort)[0][1] }}~[",
+      "{{ ([{'a': '[e~['}] | selectattr('a', 'equalto', '[e~['))[0].a }}",
+      "{{ ({'a': 1, 'b': 2} | tojson(separators=('[e~[', ':')))[6:10] }}",
       "{% for part in ['[e', '~['] %}{{ part }}{% endfor %}",
       "{{ ({'a': '[e~['} | tojson)[7:11] }}",
       "{{ '[e~[' if messages[0].content == '[e~[' }}",

@@ -1,4 +1,5 @@
 import { Environment, Interpreter, type parse } from '@huggingface/jinja';
+import { withPlainArguments } from './filter-arguments.js';
 import {
   type FunctionValue,
   functionValue,
@@ -10,33 +11,15 @@ import {
   stringValue,
 } from './jinja-values.js';
 import { MarkedStrings } from './marked-strings.js';
+import { applyToPlainItems } from './plain-items.js';
 import type { TemplateMarks } from './template-marks.js';
+import { known, type TemplateNode } from './template-node.js';
 
 /** Calls of macros inside of each other; the library's stack holds more than twice as many. */
 const mostMacroDepth = 256;
 
 /** A parsed template. */
 export type TemplateProgram = ReturnType<typeof parse>;
-
-/** A node of a parsed template, with what is read of it here. */
-interface TemplateNode {
-  readonly type: string;
-  readonly value?: unknown;
-  readonly name?: { readonly value: string };
-  readonly object?: TemplateNode;
-  readonly property?: TemplateNode;
-  readonly callee?: TemplateNode;
-  readonly args?: readonly TemplateNode[];
-  readonly operand?: TemplateNode;
-  readonly left?: TemplateNode;
-  readonly right?: TemplateNode;
-  readonly operator?: { readonly value: string };
-  readonly computed?: boolean;
-  /** A value in place of a node, ours. */
-  readonly known?: RuntimeValue;
-  /** A literal that is compared and never written, ours. */
-  readonly isPlain?: boolean;
-}
 
 type Evaluate = (node: TemplateNode, scope: Environment) => RuntimeValue;
 
@@ -57,10 +40,8 @@ interface OpenInterpreter {
 
 /** Operators that write their operands, or choose one of them. */
 const writing: ReadonlySet<string> = new Set(['+', '~', 'and', 'or']);
-/** Filters that look at the characters of texts. */
-const reading: ReadonlySet<string> = new Set(['int', 'float', 'sort', 'unique', 'dictsort']);
-/** Filters that write their arguments. */
-const writingArguments: ReadonlySet<string> = new Set(['default', 'join', 'replace']);
+/** Filters that look at the characters of a text. */
+const reading: ReadonlySet<string> = new Set(['int', 'float']);
 
 /**
  * Runs a template with the library's interpreter. Its literals have marks where they are control
@@ -172,8 +153,11 @@ function filterByText(
       return strings.call(name, operand, count ? [...args, count] : args, scope);
     }
     const given = reading.has(name) ? strings.plain(operand) : operand;
-    const node = writingArguments.has(name) ? filter : withPlainLiterals(filter);
-    const result = library.applyFilter(given, node, scope);
+    const node = withPlainArguments(filter, strings, (args) =>
+      interpreter.evaluateArguments(args, scope),
+    );
+    const apply = (one: RuntimeValue): RuntimeValue => library.applyFilter(one, node, scope);
+    const result = applyToPlainItems(given, node, { strings, apply });
     return name === 'tojson' && isString(result) && filter.args
       ? stringValue(marks.unescape(result.value))
       : result;
@@ -199,18 +183,6 @@ function boundMacros(interpreter: OpenInterpreter, library: OpenInterpreter): vo
     };
     return result;
   };
-}
-
-function known(value: RuntimeValue): TemplateNode {
-  return { type: 'KnownValue', known: value };
-}
-
-function withPlainLiterals(filter: TemplateNode): TemplateNode {
-  if (!filter.args) return filter;
-  const args = filter.args.map((one) =>
-    one.type === 'StringLiteral' ? { ...one, isPlain: true } : one,
-  );
-  return { ...filter, args };
 }
 
 /** Keys are looked up by their text. */
