@@ -10,8 +10,14 @@ import {
 } from './jinja-values.js';
 import type { TemplateMarks } from './template-marks.js';
 
-/** Change letters one by one, as a rule. */
-const caseMethods: ReadonlySet<string> = new Set(['upper', 'lower', 'title', 'capitalize']);
+/** Methods that change letters, and how many units they make of a character at a place. */
+const caseMethods: ReadonlyMap<string, (character: string, at: number) => number> = new Map([
+  ['upper', (character) => character.toUpperCase().length],
+  ['lower', (character) => character.toLowerCase().length],
+  ['title', (character) => character.length],
+  ['capitalize', (character, at) => (at === 0 ? character.toUpperCase().length : character.length)],
+]);
+const trimMethods: ReadonlySet<string> = new Set(['strip', 'lstrip', 'rstrip']);
 
 /** Methods of texts as the template means them: by what is written there, marks or not. */
 export class MarkedStrings {
@@ -21,9 +27,23 @@ export class MarkedStrings {
     this.#marks = marks;
   }
 
-  /** True for a method or filter that looks at characters. */
+  /** True for a method that looks at characters. */
   hasMethod(name: string): boolean {
-    return caseMethods.has(name) || ['startswith', 'endswith', 'split', 'replace'].includes(name);
+    return trimMethods.has(name) || isFilterAndMethod(name);
+  }
+
+  /** True for a filter of texts that is a method, too. */
+  hasFilter(name: string, args: readonly unknown[] = []): boolean {
+    return (name === 'trim' && args.length === 0) || isFilterAndMethod(name);
+  }
+
+  /** What any other filter works on: the characters that it looks at are plain. */
+  readBy(filter: string, operand: RuntimeValue): RuntimeValue {
+    if (filter === 'int' || filter === 'float') return this.plain(operand);
+    if (filter !== 'indent' || !isString(operand)) return operand;
+    const lines = this.#marks.plain(operand.value).split('\n').map(stringValue);
+    const pieces = partsBetween(operand.value, lines, 1);
+    return stringValue(pieces.map(({ value }) => value).join('\n'));
   }
 
   /** A text, or a list of texts, without marks. */
@@ -41,7 +61,7 @@ export class MarkedStrings {
       : value;
   }
 
-  /** Calls a method for which {@link hasMethod} is true. */
+  /** Calls what {@link hasMethod} or {@link hasFilter} knows. */
   call(
     name: string,
     receiver: StringValue,
@@ -50,7 +70,7 @@ export class MarkedStrings {
   ): RuntimeValue {
     const plainArgs = args.map((one) => this.plain(one));
     const [wanted, replacement] = args;
-    const method = this.plain(receiver).builtins.get(name);
+    const method = this.plain(receiver).builtins.get(name === 'trim' ? 'strip' : name);
     if (!isFunction(method)) throw new Error(`Unknown method of a text: ${name}`);
     if (name === 'replace' && isString(wanted) && isString(replacement)) {
       const rest = plainArgs.slice(2);
@@ -58,8 +78,13 @@ export class MarkedStrings {
     }
     const result = method.value(plainArgs, scope);
     if (!this.#marks.isMarked(receiver.value)) return result;
-    if (caseMethods.has(name) && isString(result)) {
-      return stringValue(this.#marks.markLike(result.value, receiver.value));
+    const sizeOf = caseMethods.get(name);
+    if (isString(result)) {
+      return stringValue(
+        sizeOf
+          ? this.#marks.markLike(result.value, receiver.value, sizeOf)
+          : this.#trimmed(name, receiver.value, result.value.length),
+      );
     }
     if (name !== 'split' || !isArray(result)) return result;
     const [separator] = plainArgs;
@@ -69,6 +94,12 @@ export class MarkedStrings {
         ? partsBetween(receiver.value, parts, separator.value.length)
         : this.#words(receiver.value, parts),
     );
+  }
+
+  #trimmed(name: string, marked: string, length: number): string {
+    const text = this.#marks.plain(marked);
+    const start = name === 'rstrip' ? 0 : text.length - text.trimStart().length;
+    return marked.slice(start, start + length);
   }
 
   /** Only white space stands between words, so the first place is theirs. */
@@ -105,6 +136,10 @@ export class MarkedStrings {
     });
     return stringValue(parts.join(''));
   }
+}
+
+function isFilterAndMethod(name: string): boolean {
+  return caseMethods.has(name) || ['startswith', 'endswith', 'split', 'replace'].includes(name);
 }
 
 /** The parts of a split text, as they stand in the marked one. */

@@ -40,9 +40,6 @@ interface OpenInterpreter {
 
 /** Operators that write their operands, or choose one of them. */
 const writing: ReadonlySet<string> = new Set(['+', '~', 'and', 'or']);
-/** Filters that look at the characters of a text. */
-const reading: ReadonlySet<string> = new Set(['int', 'float']);
-
 /**
  * Runs a template with the library's interpreter. Its literals have marks where they are control
  * tokens; whatever compares, searches or changes texts takes them for what they stand for.
@@ -147,19 +144,19 @@ function filterByText(
 ): void {
   interpreter.applyFilter = (operand, filter, scope) => {
     const name = String((filter.callee ?? filter).value);
-    if (isString(operand) && strings.hasMethod(name)) {
+    if (isString(operand) && strings.hasFilter(name, filter.args)) {
       const [args, options] = interpreter.evaluateArguments(filter.args ?? [], scope);
       const count = options.get('count');
       return strings.call(name, operand, count ? [...args, count] : args, scope);
     }
-    const given = reading.has(name) ? strings.plain(operand) : operand;
+    const given = strings.readBy(name, operand);
     const node = withPlainArguments(filter, strings, (args) =>
       interpreter.evaluateArguments(args, scope),
     );
     const apply = (one: RuntimeValue): RuntimeValue => library.applyFilter(one, node, scope);
     const result = applyToPlainItems(given, node, { strings, apply });
-    return name === 'tojson' && isString(result) && filter.args
-      ? stringValue(marks.unescape(result.value))
+    return name === 'tojson' && isString(result)
+      ? stringValue(marks.escapeLike(result.value))
       : result;
   };
 }

@@ -5,8 +5,8 @@ const privateUse = /[\uE000-\uF8FF]/;
 const firstPrivate = 0xe000;
 const lastPrivate = 0xf8ff;
 
-/** Never marked: templates trim the first, and JSON writes escapes for the others. */
-const unmarked = /[\s"\\]/;
+/** Tokens of these alone are text, whoever wrote them. */
+const isText = /^[\s"\\]*$/;
 
 /** A rendered prompt. Only inside `templateSpans` a literal is a control token. */
 export interface MarkedText {
@@ -15,9 +15,9 @@ export interface MarkedText {
   readonly templateSpans: readonly TextSpan[];
 }
 
-/** True for a text of which no character is ever marked. */
+/** True for an added token of white space, quotes and the like, which a request may write, too. */
 export function isUnmarkable(text: string): boolean {
-  return Array.from(text).every((character) => unmarked.test(character));
+  return isText.test(text);
 }
 
 /**
@@ -41,10 +41,9 @@ export class TemplateMarks {
    * @throws TemplateError `CHAT_TEMPLATE_INPUT` if too few characters are left
    */
   constructor(controlTexts: readonly string[], taken: ReadonlySet<string> = new Set()) {
-    this.#controlTexts = controlTexts.filter((text) => text !== '');
+    this.#controlTexts = controlTexts.filter((text) => !isUnmarkable(text));
     let code = firstPrivate;
     for (const unit of new Set(this.#controlTexts.join('').split(''))) {
-      if (unmarked.test(unit)) continue;
       while (taken.has(String.fromCharCode(code))) code++;
       if (code > lastPrivate) throw tooManyTaken();
       const mark = String.fromCharCode(code++);
@@ -54,7 +53,7 @@ export class TemplateMarks {
     const marks = `[${[...this.#plainOf.keys()].join('')}]`;
     const isEmpty = this.#plainOf.size === 0;
     this.#any = isEmpty ? /(?!)/ : new RegExp(marks);
-    this.#runs = isEmpty ? /(?!)/g : new RegExp(`${marks}+(?:[\\s"\\\\]+${marks}+)*`, 'g');
+    this.#runs = isEmpty ? /(?!)/g : new RegExp(`${marks}+`, 'g');
   }
 
   /** The characters of private use in all texts of a value, keys of objects included. */
@@ -106,26 +105,54 @@ export class TemplateMarks {
     return text.replace(this.#runs, (run) => this.#read(run));
   }
 
-  /** `changed`, which has a character for each of `marked`, with marks where that has them. */
-  markLike(changed: string, marked: string): string {
-    if (changed.length !== marked.length) return changed;
-    return changed
-      .split('')
-      .map((unit, at) =>
-        this.#plainOf.has(marked.charAt(at)) ? (this.#markOf.get(unit) ?? unit) : unit,
-      )
-      .join('');
+  /**
+   * `changed` with marks where that stands for marked characters.
+   *
+   * @param sizeOf  units of `changed` for a character, which is at `at` in the plain text
+   */
+  markLike(
+    changed: string,
+    marked: string,
+    sizeOf: (character: string, at: number) => number,
+  ): string {
+    const units: string[] = [];
+    let at = 0;
+    for (const character of this.plain(marked)) {
+      const last = at + character.length - 1;
+      const end = units.length + sizeOf(character, at);
+      for (let own = at; units.length < end; own++) {
+        const unit = changed.charAt(units.length);
+        const isMarked = this.#plainOf.has(marked.charAt(Math.min(own, last)));
+        units.push(isMarked ? (this.#markOf.get(unit) ?? unit) : unit);
+      }
+      at = last + 1;
+    }
+    return units.join('');
   }
 
-  /** JSON without characters beyond ASCII, whose marks are escapes, with its marks again. */
-  unescape(json: string): string {
-    return json.replace(/\\(?:u([\da-f]{4})|.)/g, (whole, hex: string | undefined) => {
+  /**
+   * JSON that was written of marked texts as it is of plain ones. Marks that were escaped, as in
+   * JSON without characters beyond ASCII, are marks again; those of characters that JSON escapes
+   * are the escapes.
+   */
+  escapeLike(json: string): string {
+    const unescaped = json.replace(/\\(?:u([\da-f]{4})|.)/g, (whole, hex: string | undefined) => {
       if (hex === undefined) return whole;
       const mark = String.fromCharCode(Number.parseInt(hex, 16));
       const unit = this.#plainOf.get(mark);
       if (unit === undefined) return whole;
       return unit < '\x7f' ? mark : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
     });
+    return unescaped.replace(this.#runs, (run) =>
+      run
+        .split('')
+        .map((mark) => {
+          const unit = this.#read(mark);
+          const isEscaped = unit < ' ' || unit === '"' || unit === '\\';
+          return isEscaped ? JSON.stringify(unit).slice(1, -1) : mark;
+        })
+        .join(''),
+    );
   }
 
   /** Takes the marks out of a rendered text. */

@@ -7,7 +7,7 @@ import {
   ChatTokenizer,
   defaultChatTemplate,
   type RenderInput,
-} from '../src/index.js';
+} from '../../src/index.js';
 
 const tokenizer = new ChatTokenizer(buildByteTokenizer({ vocabSize: 512 }).tokenizerJson);
 const template = new ChatTemplate(defaultChatTemplate, tokenizer.addedTexts);
@@ -136,6 +136,9 @@ describe('text of a request (S10)', () => {
   });
 });
 
+/** Control literals with characters that templates trim and JSON escapes. */
+const spaced = [']<]start of image[>[', '<|"|>', 'a\nb\\c'];
+
 /** Expressions over a text of the request, `c`, and texts with control literals of the template. */
 const expressions = [
   ...['c', 'c | length', 'c[1:4]', 'c[::-1]', 'c[0]', 'c | trim', 'c.strip()', 'c | upper'],
@@ -188,6 +191,13 @@ const expressions = [
     "[{'image': c}] | map(attribute='video', default='image') | join",
     "[{'image': c}, {}] | selectattr('image') | list | length",
     "{'image': c} | get('image') ~ ({} | get('image', 'video'))",
+    "(' ' ~ c ~ ' ') | trim ~ '|' ~ (c ~ ' ' ~ end ~ ' ') | trim",
+    "(' ' ~ end ~ c ~ ' ').strip() ~ '|' ~ (' ' ~ c ~ ' ').lstrip() ~ '|' ~ (' ' ~ c ~ ' ').rstrip()",
+    "' ' | trim ~ ' '.strip() ~ '|'",
+    "(end ~ ' start of ' ~ c) | title ~ '|' ~ (c ~ end) | capitalize",
+    "('a\\nb ' ~ c) | indent ~ '|' ~ ('x\\n' ~ c) | indent(2)",
+    "['a\\nb', ' ', '\"', '\\\\', c, end] | tojson",
+    "['a\\nb', ' ', '\"', '\\\\', c, end] | tojson(ensure_ascii=true, indent=2)",
     "{'b': c, 'a': 'e'} | dictsort(by='value') | tojson",
     "{'b': c, 'a': 'e'} | dictsort | tojson",
     "[['e', c], ['b', 'x']] | sort(attribute='0') | tojson",
@@ -209,12 +219,14 @@ describe('a template', () => {
     const source =
       "{% set end = '[e~[' %}{% macro echo(a, b) %}{{ a ~ b }}{% endmacro %}" +
       `{% set c = messages[0].content %}<{{ ${expression} }}>`;
-    const own = new ChatTemplate(source, tokenizer.addedTexts);
-    for (const content of texts) {
-      const messages = [{ role: 'user' as const, content }];
-      // Without control literals there is nothing to mark, so the library sees what is there.
-      const plain = new ChatTemplate(source, []);
-      expect(own.render({ messages }).text).toBe(plain.render({ messages }).text);
+    // Without control literals there is nothing to mark, so the library sees what is there.
+    const plain = new ChatTemplate(source, []);
+    for (const controls of [tokenizer.addedTexts, [...tokenizer.addedTexts, ...spaced]]) {
+      const own = new ChatTemplate(source, controls);
+      for (const content of texts) {
+        const messages = [{ role: 'user' as const, content }];
+        expect(own.render({ messages }).text).toBe(plain.render({ messages }).text);
+      }
     }
   });
 
