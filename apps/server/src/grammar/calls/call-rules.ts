@@ -1,7 +1,6 @@
 import { controlTexts, type TagNames, ValueSchema } from '@altstream/minimax-m3-chat';
 import { fieldError } from '../../openai/parse-body.js';
 import { literal } from '../literal.js';
-import { oneOf } from '../one-of.js';
 import { freeElements } from './free-elements.js';
 import { heldOfArray, heldOfObject } from './held-counts.js';
 import { JsonRules } from './json-rules.js';
@@ -44,7 +43,7 @@ export class CallRules {
     this.#names = names;
     this.#root = parameters;
     this.#json = new JsonRules(rules, parameters, this.#unheld);
-    const view = new ParserView(new ValueSchema(parameters));
+    const view = new ParserView(new ValueSchema(parameters), (steps) => rules.look(steps));
     const inner = isFree ? freeElements(rules, names) : this.#arguments(parameters, view);
     this.inner = rules.add(inner);
   }
@@ -98,6 +97,7 @@ export class CallRules {
 
   /** The rule for the text between the tags of a value. */
   #value(given: unknown, place: Place): string {
+    this.#rules.look(place.view.size);
     const purpose = `tags ${place.view.keyBy((schema) => this.#rules.idOf(schema))}`;
     return this.#rules.of(purpose, given, () => this.#body(given, place));
   }
@@ -119,13 +119,17 @@ export class CallRules {
   }
 
   #shapeOf(given: unknown, { at }: Place): SchemaShape {
-    return shapeOf(given, this.#root, (keyword) => this.#unheld.add(keyword, at));
+    return shapeOf(given, {
+      root: this.#root,
+      onLoss: (keyword) => this.#unheld.add(keyword, at),
+      onLook: (steps) => this.#rules.look(steps),
+    });
   }
 
   #choices(values: readonly unknown[]): string {
     const texts = values.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
     const possible = texts.filter((text) => !text.includes(']<'));
-    if (possible.length > 0) return oneOf(possible, (body) => this.#rules.add(body));
+    if (possible.length > 0) return this.#rules.oneOf(possible);
     const problem = 'an `enum` or `const` has no value that a call can hold';
     throw fieldError(this.#rules.param, problem, 'invalid_schema');
   }
@@ -135,7 +139,13 @@ export class CallRules {
     if (type === 'array') return this.#array(schema, place);
     const { view, at } = place;
     const beside = { isBesideJson: view.readsJson, isBesideText: view.hasFreeText };
-    return leafRule(type, schema, { place: 'plain', ...beside, at, unheld: this.#unheld });
+    return leafRule(type, schema, {
+      place: 'plain',
+      ...beside,
+      at,
+      unheld: this.#unheld,
+      rules: this.#rules,
+    });
   }
 
   /**

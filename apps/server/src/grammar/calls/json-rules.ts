@@ -1,5 +1,4 @@
 import { literal } from '../literal.js';
-import { oneOf } from '../one-of.js';
 import { heldOfArray, heldOfObject } from './held-counts.js';
 import { leafRule } from './leaf-rules.js';
 import type { RuleList } from './rule-list.js';
@@ -64,7 +63,11 @@ export class JsonRules {
   }
 
   #body(given: unknown, at: string): string {
-    const shape = shapeOf(given, this.#root, (keyword) => this.#unheld.add(keyword, at));
+    const shape = shapeOf(given, {
+      root: this.#root,
+      onLoss: (keyword) => this.#unheld.add(keyword, at),
+      onLook: (steps) => this.#rules.look(steps),
+    });
     switch (shape.kind) {
       case 'any':
         this.#unheld.addBeyond([], shape.schema, { type: undefined, at });
@@ -73,7 +76,7 @@ export class JsonRules {
         this.#unheld.addBeyond([], shape.schema, { type: undefined, at });
         const texts = shape.values.map((value) => JSON.stringify(value));
         const possible = texts.filter((text) => !text.includes(']<'));
-        return oneOf(possible, (body) => this.#rules.add(body)) || 'value';
+        return this.#rules.oneOf(possible) || 'value';
       }
       case 'schemas':
         return shape.schemas.map((one) => this.value(one, at)).join(' | ') || 'value';
@@ -86,7 +89,13 @@ export class JsonRules {
     if (type === 'object') return this.object(schema, at);
     if (type === 'array') return this.array(schema, at);
     const beside = { isBesideJson: false, isBesideText: false };
-    return leafRule(type, schema, { place: 'json', ...beside, at, unheld: this.#unheld });
+    return leafRule(type, schema, {
+      place: 'json',
+      ...beside,
+      at,
+      unheld: this.#unheld,
+      rules: this.#rules,
+    });
   }
 
   /** An object whose names nobody has said. */

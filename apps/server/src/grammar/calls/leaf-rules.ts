@@ -1,5 +1,6 @@
 import type { PatternPlace } from '../pattern/rewrite-pattern.js';
-import { numberRules } from './number-range.js';
+import { numberKey, numberRules } from './number-range.js';
+import type { RuleList } from './rule-list.js';
 import type { Schema } from './schema-shape.js';
 import { textRules } from './text-rules.js';
 import type { UnheldKeywords } from './unheld-keywords.js';
@@ -14,10 +15,13 @@ export interface LeafPlace {
   readonly isBesideText: boolean;
   readonly at: string;
   readonly unheld: UnheldKeywords;
+  readonly rules: RuleList;
 }
 
 /** The rule of a value without parts. */
 export function leafRule(type: string, schema: Schema, where: LeafPlace): string {
+  // Of a list of types each is a leaf.
+  where.rules.look(Object.keys(schema).length);
   const { body, held } = rulesOf(type, schema, where);
   where.unheld.addBeyond(held, schema, { type, at: where.at });
   return body;
@@ -26,19 +30,31 @@ export function leafRule(type: string, schema: Schema, where: LeafPlace): string
 function rulesOf(
   type: string,
   schema: Schema,
-  { place, isBesideJson, isBesideText, at, unheld }: LeafPlace,
+  { place, isBesideJson, isBesideText, at, unheld, rules }: LeafPlace,
 ): { readonly body: string; readonly held: readonly string[] } {
   if (type === 'integer' || type === 'number') {
-    const { body, held } = numberRules(schema, type === 'integer');
-    return { body: body === undefined ? type : `(${body})`, held: isBesideText ? [] : held };
+    const { name, held } = numbersOf(type, schema, rules);
+    return { body: name, held: isBesideText ? [] : held };
   }
   if (type === 'boolean' || type === 'null') return { body: type, held: [] };
   if (type !== 'string') unheld.add('type', at);
   if (isBesideJson) {
     return { body: 'plain', held: schema['minLength'] === 1 ? ['minLength'] : [] };
   }
-  const { body, held } = textRules(schema, place);
+  const { body, held } = textRules(schema, place, rules);
   if (place === 'plain') return { body: body ?? 'text', held };
   if (type !== 'string') return { body: 'value', held };
   return { body: body === undefined ? 'string' : `"\\"" ${body} "\\""`, held };
+}
+
+/** One rule for all numbers with the same bounds. */
+function numbersOf(
+  type: 'integer' | 'number',
+  schema: Schema,
+  rules: RuleList,
+): { readonly name: string; readonly held: readonly string[] } {
+  return rules.recall(`${type} ${numberKey(schema)}`, () => {
+    const { body, held } = numberRules(schema, type === 'integer', (one) => rules.share(one));
+    return { name: body === undefined ? type : rules.share(body), held };
+  });
 }

@@ -1,7 +1,12 @@
 import { fieldError } from '../../openai/parse-body.js';
+import { oneOf } from '../one-of.js';
 
 const mostRules = 4096;
 const mostDepth = 64;
+const mostBytes = 2 ** 20;
+/** Keys and the like that are looked at, some tenths of a microsecond each. */
+const mostSteps = 2 ** 17;
+const lettersOfStep = 8;
 
 /** Text and JSON without the beginning of a marker. */
 const leafRules = [
@@ -30,6 +35,10 @@ export class RuleList {
   readonly #lines: string[] = [];
   readonly #known = new Map<string, WeakMap<object, string>>();
   readonly #ids = new WeakMap<object, number>();
+  readonly #shared = new Map<string, string>();
+  readonly #recalled = new Map<string, unknown>();
+  #bytes = leafRules.reduce((sum, rule) => sum + rule.length, 0);
+  #steps = 0;
   #next = 0;
   #nextId = 0;
   #depth = 0;
@@ -42,8 +51,39 @@ export class RuleList {
   /** Adds a rule. @returns its name */
   add(body: string): string {
     const name = this.#name();
-    this.#lines.push(`${name} ::= ${body}`);
+    this.#keep(`${name} ::= ${body}`);
     return name;
+  }
+
+  /** The rule of a body, one for all that are alike. @returns its name */
+  share(body: string): string {
+    const name = this.#shared.get(body) ?? this.add(body);
+    this.#shared.set(body, name);
+    return name;
+  }
+
+  /** One of several texts, as a body of rules. */
+  oneOf(texts: readonly string[]): string {
+    const letters = texts.reduce((sum, text) => sum + text.length, 0);
+    this.look(texts.length + Math.ceil(letters / lettersOfStep));
+    return oneOf(texts, (body) => this.add(body));
+  }
+
+  /** What was made for a key, made when it is wanted for the first time. */
+  recall<T>(key: string, make: () => T): T {
+    if (!this.#recalled.has(key)) this.#recalled.set(key, make());
+    return this.#recalled.get(key) as T;
+  }
+
+  /**
+   * Counts what is looked at to make the rules: of much of it little may come, and nobody else's
+   * request is read meanwhile.
+   */
+  look(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps > mostSteps) {
+      this.#refuse(`needs more than ${mostSteps} steps to become rules`);
+    }
   }
 
   /** The rule of an object for a purpose, made when it is wanted for the first time. */
@@ -59,7 +99,7 @@ export class RuleList {
     this.#depth += 1;
     const body = make();
     this.#depth -= 1;
-    this.#lines.push(`${name} ::= ${body}`);
+    this.#keep(`${name} ::= ${body}`);
     return name;
   }
 
@@ -72,7 +112,20 @@ export class RuleList {
 
   /** The whole grammar. */
   text(root: string): string {
-    return [`root ::= ${root}`, ...this.#lines, ...leafRules].join('\n');
+    const line = `root ::= ${root}`;
+    this.#count(line);
+    return [line, ...this.#lines, ...leafRules].join('\n');
+  }
+
+  #keep(line: string): void {
+    this.#count(line);
+    this.#lines.push(line);
+  }
+
+  /** Too many are refused while they are made, not when all of them are there. */
+  #count(line: string): void {
+    this.#bytes += Buffer.byteLength(line) + 1;
+    if (this.#bytes > mostBytes) this.#refuse(`needs more than ${mostBytes / 1024} KiB of rules`);
   }
 
   #name(): string {

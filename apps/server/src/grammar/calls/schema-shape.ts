@@ -1,5 +1,8 @@
 import { isConstraint, isOfType, typesOfKeywords } from '../schema-keywords.js';
 
+/** Letters of values go by faster than keys. */
+const lettersOfStep = 8;
+
 /** A schema object. */
 export type Schema = Readonly<Record<string, unknown>>;
 
@@ -11,39 +14,53 @@ export type SchemaShape =
   | { readonly kind: 'schemas'; readonly schemas: readonly unknown[] }
   | { readonly kind: 'types'; readonly types: readonly string[]; readonly schema: Schema };
 
-/** Told of keywords that are lost where schemas are put together. */
-export type LossListener = (keyword: string) => void;
+/** Where a schema is, and who is told of what is done with it. */
+export interface SchemaContext {
+  /** The document that references point into. */
+  readonly root: unknown;
+  /** Told of keywords that are lost where schemas are put together. */
+  onLoss(keyword: string): void;
+  /** Told how much is looked at, and may throw: schemas of schemas take the square of their size. */
+  onLook(steps: number): void;
+}
 
-/** @param root the document that references point into */
-export function shapeOf(given: unknown, root: unknown, onLoss: LossListener): SchemaShape {
-  const schema = settle(given, { root, onLoss, seen: new Set() }) ?? {};
+/** What a schema says, itself and by its references and groups. */
+export function shapeOf(given: unknown, context: SchemaContext): SchemaShape {
+  const schema = settle(given, { ...context, seen: new Set() }) ?? {};
   const list = schema['enum'];
   const values = Array.isArray(list) ? list : 'const' in schema ? [schema['const']] : undefined;
-  if (values) {
-    const { type } = schema;
-    const types = Array.isArray(type) ? type : [type];
-    const isFitting = (value: unknown): boolean => types.some((one) => isOfType(value, one));
-    const fitting = type === undefined ? values : values.filter(isFitting);
-    return { kind: 'choices', values: fitting, schema };
-  }
+  if (values) return { kind: 'choices', values: fittingOf(values, schema, context), schema };
   const { anyOf, oneOf, ...base } = schema;
   const groups = [anyOf, oneOf].filter((one) => Array.isArray(one) && one.length > 0);
   const [some] = groups as unknown[][];
   if (some) {
-    if (groups.length > 1) onLoss('oneOf');
+    if (groups.length > 1) context.onLoss('oneOf');
     const isAlone = !Object.keys(base).some(isConstraint);
+    context.onLook(some.length);
     const possible = some.filter((one) => one !== false);
-    const schemas = possible.map((one) => (isAlone ? one : join(base, one, onLoss)));
+    const schemas = possible.map((one) => (isAlone ? one : join(base, one, context)));
     return { kind: 'schemas', schemas };
   }
   const types = typesOf(schema);
   return types.length === 0 ? { kind: 'any', schema } : { kind: 'types', types, schema };
 }
 
+/** Those of the values that are of the schema's type. */
+function fittingOf(
+  values: readonly unknown[],
+  { type }: Schema,
+  { onLook }: SchemaContext,
+): readonly unknown[] {
+  const types = new Set(listOf(type));
+  onLook(values.length * types.size);
+  if (type === undefined) return values;
+  return values.filter((value) => Array.from(types).some((one) => isOfType(value, one)));
+}
+
 /** Declared properties, and those that must be there, in the order in which they are written. */
 export function membersOf(schema: Schema): { name: string; value: unknown; isRequired: boolean }[] {
   const properties = isSchema(schema['properties']) ? schema['properties'] : {};
-  const required = namesOf(schema['required']);
+  const required = new Set(namesOf(schema['required']));
   const { additionalProperties: other = {} } = schema;
   const isWritten = (name: string): boolean => properties[name] !== false;
   const declared = Object.keys(properties).filter(isWritten);
@@ -51,7 +68,7 @@ export function membersOf(schema: Schema): { name: string; value: unknown; isReq
   return Array.from(names, (name) => ({
     name,
     value: Object.hasOwn(properties, name) ? properties[name] : other,
-    isRequired: required.includes(name),
+    isRequired: required.has(name),
   }));
 }
 
@@ -83,31 +100,32 @@ export function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-interface Settling {
-  readonly root: unknown;
-  readonly onLoss: LossListener;
+interface Settling extends SchemaContext {
   readonly seen: Set<unknown>;
 }
 
 /** The schema with what its references and `allOf` say; undefined where it says nothing. */
 function settle(given: unknown, settling: Settling): Schema | undefined {
-  const { root, onLoss, seen } = settling;
+  const { root, seen } = settling;
   // One that was seen adds nothing, and may go round.
   if (!isSchema(given) || seen.has(given)) return undefined;
   seen.add(given);
   const { $ref: reference, allOf, ...own } = given;
+  if (typeof reference === 'string') settling.onLook(reference.length);
   const target = typeof reference === 'string' ? resolve(reference, root) : undefined;
-  if (reference !== undefined && target === undefined) onLoss('$ref');
+  if (reference !== undefined && target === undefined) settling.onLoss('$ref');
   const parts = [target, ...(Array.isArray(allOf) ? allOf : [])];
+  settling.onLook(parts.length);
   const settled = parts.map((one) => settle(one, settling));
-  return [...settled, own].reduce<Schema>((sum, one) => join(sum, one, onLoss), {});
+  return [...settled, own].reduce<Schema>((sum, one) => join(sum, one, settling), {});
 }
 
 /** Both together, as far as that can be told by their keywords. */
-function join(one: Schema, other: unknown, onLoss: LossListener): Schema {
+function join(one: Schema, other: unknown, context: SchemaContext): Schema {
   if (!isSchema(other)) return one;
-  for (const key of Object.keys(other)) if (isLost(key, one, other)) onLoss(key);
-  if (isClosedTo(one, other) || isClosedTo(other, one)) onLoss('additionalProperties');
+  context.onLook(sizeOf(one) + sizeOf(other));
+  for (const key of Object.keys(other)) if (isLost(key, one, other, context)) context.onLoss(key);
+  if (isClosedTo(one, other) || isClosedTo(other, one)) context.onLoss('additionalProperties');
   const both: Record<string, unknown> = { ...one, ...other };
   if (isSchema(one['properties']) && isSchema(other['properties'])) {
     both['properties'] = { ...one['properties'], ...other['properties'] };
@@ -117,17 +135,28 @@ function join(one: Schema, other: unknown, onLoss: LossListener): Schema {
   return both;
 }
 
+/** How much of a schema is looked at where it is put together with another one. */
+function sizeOf(schema: Schema): number {
+  const { properties, required } = schema;
+  const declared = isSchema(properties) ? Object.keys(properties).length : 0;
+  return Object.keys(schema).length + declared + (Array.isArray(required) ? required.length : 0);
+}
+
 /** True for a keyword of both of which only the second one's counts from here on. */
-function isLost(key: string, one: Schema, other: Schema): boolean {
+function isLost(key: string, one: Schema, other: Schema, { onLook }: SchemaContext): boolean {
   const [before, after] = [one[key], other[key]];
   if (!isConstraint(key) || key === 'required' || before === undefined) return false;
-  if (key === 'type') return !listOf(after).every((type) => isAmong(type, listOf(before)));
+  if (key === 'type') {
+    const types = listOf(before);
+    onLook(types.length * listOf(after).length);
+    return !listOf(after).every((type) => isAmong(type, types));
+  }
   if (key === 'properties' && isSchema(before) && isSchema(after)) {
     return Object.keys(after).some(
-      (name) => Object.hasOwn(before, name) && !isEqual(before[name], after[name]),
+      (name) => Object.hasOwn(before, name) && !isEqual(before[name], after[name], onLook),
     );
   }
-  return !isEqual(before, after);
+  return !isEqual(before, after, onLook);
 }
 
 /** True if a schema forbids properties of another one. */
@@ -142,8 +171,11 @@ function isAmong(type: unknown, types: readonly unknown[]): boolean {
   return types.includes(type) || (type === 'integer' && types.includes('number'));
 }
 
-function isEqual(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
+function isEqual(one: unknown, other: unknown, onLook: SchemaContext['onLook']): boolean {
+  if (one === other) return true;
+  const [text = '', otherText = ''] = [JSON.stringify(one), JSON.stringify(other)];
+  onLook(Math.ceil((text.length + otherText.length) / lettersOfStep));
+  return text === otherText;
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -1,10 +1,12 @@
 import { formatPatterns } from '../format-patterns.js';
 import { patternRules } from '../pattern/pattern-rules.js';
 import { type PatternPlace, PatternProblem } from '../pattern/rewrite-pattern.js';
+import type { RuleList } from './rule-list.js';
 import type { Schema } from './schema-shape.js';
 
 const mostLength = 4096;
 const mostPatternBytes = 2048;
+const stepsOfCharacter = 4;
 
 /** What rules a text has, and which keywords they hold. */
 export interface TextRules {
@@ -16,28 +18,36 @@ export interface TextRules {
 const anyText: TextRules = { body: undefined, held: [] };
 
 /** Rules for a text as its schema limits it: by a pattern, else a format, else lengths. */
-export function textRules(schema: Schema, place: PatternPlace): TextRules {
+export function textRules(schema: Schema, place: PatternPlace, rules: RuleList): TextRules {
   const { pattern, format } = schema;
-  if (typeof pattern === 'string') return byPattern(pattern, place, 'pattern');
-  const known = typeof format === 'string' ? formatPatterns[format] : undefined;
-  return known === undefined ? byLength(schema, place) : byPattern(known, place, 'format');
+  const isKnown = typeof format === 'string' && Object.hasOwn(formatPatterns, format);
+  const known = isKnown ? formatPatterns[format] : undefined;
+  const [keyword, text] =
+    typeof pattern === 'string' ? (['pattern', pattern] as const) : (['format', known] as const);
+  if (text === undefined) return byLength(schema, place);
+  if (keyword === 'pattern' && Buffer.byteLength(text) > mostPatternBytes) return anyText;
+  // One rule for all texts with the same pattern.
+  return rules.recall(`${keyword} ${place} ${text}`, () => {
+    rules.look(text.length * stepsOfCharacter);
+    const { body, held } = byPattern(text, place, keyword);
+    return { body: body && rules.share(body), held };
+  });
 }
 
 function byPattern(pattern: string, place: PatternPlace, keyword: string): TextRules {
-  if (keyword === 'pattern' && !isSmall(pattern)) return anyText;
+  if (keyword === 'pattern' && isRepeating(pattern)) return anyText;
   try {
-    return { body: `(${patternRules(pattern, place)})`, held: [keyword] };
+    return { body: patternRules(pattern, place), held: [keyword] };
   } catch (error) {
     if (error instanceof PatternProblem) return anyText;
     throw error;
   }
 }
 
-function isSmall(pattern: string): boolean {
+function isRepeating(pattern: string): boolean {
   const repeats = pattern.matchAll(/\{\s*(\d+)\s*(?:,\s*(\d*))?\s*\}/g);
   const counts = Array.from(repeats, ([, from = '', to = '']) => [Number(from), Number(to)]);
-  const isRepeating = counts.flat().some((count) => count > mostLength);
-  return !isRepeating && Buffer.byteLength(pattern) <= mostPatternBytes;
+  return counts.flat().some((count) => count > mostLength);
 }
 
 /** Characters that are counted are never the second one of `]<`, or never the first. */

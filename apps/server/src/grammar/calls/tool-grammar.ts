@@ -1,5 +1,4 @@
 import { controlTexts, type TagNames } from '@altstream/minimax-m3-chat';
-import { fieldError } from '../../openai/parse-body.js';
 import type { Grammar } from '../grammar.js';
 import { literal } from '../literal.js';
 import { oneOf } from '../one-of.js';
@@ -8,7 +7,6 @@ import { RuleList } from './rule-list.js';
 import type { UnheldKeyword } from './unheld-keywords.js';
 
 const marker = literal(controlTexts.namespace);
-const mostBytes = 2 ** 20;
 
 /** How calls are written. */
 export interface CallForm {
@@ -50,8 +48,5 @@ export function toolCallGrammar(
   );
   const calls = isSingle ? call : `${call}+`;
   const text = rules.text(`${marker} "<tool_call>\\n" ${calls} ${marker} "</tool_call>"`);
-  if (Buffer.byteLength(text) <= mostBytes) {
-    return { grammar: { kind: 'ebnf', text }, unheld: all.map(({ unheld }) => unheld) };
-  }
-  throw fieldError(param, `needs more than ${mostBytes / 1024} KiB of rules`, 'invalid_schema');
+  return { grammar: { kind: 'ebnf', text }, unheld: all.map(({ unheld }) => unheld) };
 }
