@@ -16,10 +16,11 @@ export interface Way {
  * @param add adds a rule and gives its name
  */
 export function oneOf(ways: readonly (string | Way)[], add: (body: string) => string): string {
-  const all = ways.map((way) => (typeof way === 'string' ? { text: way } : way));
+  const all = sorted(ways.map((way) => (typeof way === 'string' ? { text: way } : way)));
   const group = (body: string, depth: number): string =>
     depth % mostDepth === mostDepth - 1 ? add(body) : `(${body})`;
-  return branches(all, { literal, group, empty: '""', or: ' | ', space: ' ' }, 0).join(' | ');
+  const notation = { literal, group, empty: '""', or: ' | ', space: ' ' };
+  return branches(all, notation, 0).join(' | ');
 }
 
 /** Rules of one list alone, as a whole grammar. */
@@ -44,7 +45,7 @@ export function oneOfPattern(texts: readonly string[]): string | undefined {
     return `(?:${body})`;
   };
   const notation = { literal: patternLiteral, group, empty: '', or: '|', space: '' };
-  const ways = texts.map((text) => ({ text: JSON.stringify(text).slice(1, -1) }));
+  const ways = sorted(texts.map((text) => ({ text: JSON.stringify(text).slice(1, -1) })));
   const pattern = `(?:${branches(ways, notation, 0).join('|')})`;
   return deepest < mostDepth ? pattern : undefined;
 }
@@ -66,28 +67,45 @@ interface Notation {
   readonly space: string;
 }
 
-function branches(ways: readonly Way[], notation: Notation, depth: number): string[] {
-  const byLetter = new Map<string, Way[]>();
+/** All ways in the order of their texts, in which those that begin alike are neighbours. */
+function sorted(ways: readonly Way[]): Stretch {
+  const order = [...ways].sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : 0));
+  return { ways: order, from: 0, to: order.length, at: 0 };
+}
+
+/** Ways in the order of their texts, between two places of that list, behind so many letters. */
+interface Stretch {
+  readonly ways: readonly Way[];
+  readonly from: number;
+  readonly to: number;
+  readonly at: number;
+}
+
+function branches(stretch: Stretch, notation: Notation, depth: number): string[] {
+  const { ways, to, at } = stretch;
   const ends = new Set<string>();
-  for (const { text, next = notation.empty } of ways) {
-    const [letter] = text;
-    if (letter === undefined) ends.add(next);
-    else {
-      const group = byLetter.get(letter) ?? [];
-      byLetter.set(letter, group);
-      group.push({ text: text.slice(letter.length), next });
-    }
+  let { from } = stretch;
+  // The shortest come first: those that are at their end.
+  for (; from < to && ways[from]?.text.length === at; from += 1) {
+    ends.add(ways[from]?.next ?? notation.empty);
   }
-  const groups = Array.from(byLetter, ([letter, group]) => branch(letter, group, notation, depth));
+  const groups: string[] = [];
+  while (from < to) {
+    const letter = ways[from]?.text.codePointAt(at);
+    const begin = from;
+    while (from < to && ways[from]?.text.codePointAt(at) === letter) from += 1;
+    groups.push(branch({ ways, from: begin, to: from, at }, notation, depth));
+  }
   return [...groups, ...ends];
 }
 
-/** The ways behind a letter, and with it those that all of them have first. */
-function branch(letter: string, group: readonly Way[], notation: Notation, depth: number): string {
-  const size = sharedLength(group.map(({ text }) => text));
-  const ways = group.map(({ text, ...way }) => ({ ...way, text: text.slice(size) }));
-  const rest = branches(ways, notation, depth + 1);
-  const begin = notation.literal(`${letter}${group[0]?.text.slice(0, size) ?? ''}`);
+/** The ways that have a letter there, and with it those that all of them have next. */
+function branch({ ways, from, to, at }: Stretch, notation: Notation, depth: number): string {
+  const { text = '' } = ways[from] ?? {};
+  const letter = String.fromCodePoint(text.codePointAt(at) ?? 0);
+  const end = sharedEnd(text, ways[to - 1]?.text ?? '', at + letter.length);
+  const rest = branches({ ways, from, to, at: end }, notation, depth + 1);
+  const begin = notation.literal(text.slice(at, end));
   const [only, other] = rest;
   if (other !== undefined) {
     return `${begin}${notation.space}${notation.group(rest.join(notation.or), depth)}`;
@@ -95,15 +113,10 @@ function branch(letter: string, group: readonly Way[], notation: Notation, depth
   return only === undefined || only === notation.empty ? begin : `${begin}${notation.space}${only}`;
 }
 
-/** Units that all texts begin with; what the first and the last of their order share, all do. */
-function sharedLength(texts: readonly string[]): number {
-  let [first = '', last = ''] = [texts[0], texts[0]];
-  for (const text of texts) {
-    if (text < first) first = text;
-    if (text > last) last = text;
-  }
-  let size = 0;
-  while (size < first.length && first.charCodeAt(size) === last.charCodeAt(size)) size += 1;
+/** Where two texts part, which are alike so far: all between them in their order are, too. */
+function sharedEnd(first: string, last: string, at: number): number {
+  let end = at;
+  while (end < first.length && first.charCodeAt(end) === last.charCodeAt(end)) end += 1;
   // Not between the halves of a pair.
-  return /[\ud800-\udbff]/.test(first.charAt(size - 1)) ? size - 1 : size;
+  return end > at && /[\ud800-\udbff]/.test(first.charAt(end - 1)) ? end - 1 : end;
 }

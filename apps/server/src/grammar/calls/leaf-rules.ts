@@ -5,6 +5,10 @@ import type { Schema } from './schema-shape.js';
 import { textRules } from './text-rules.js';
 import type { UnheldKeywords } from './unheld-keywords.js';
 
+const stepsOfLeaf = 4;
+/** Of a number's rules. */
+const lettersOfStep = 2;
+
 /** Where a leaf stands. */
 export interface LeafPlace {
   /** `plain`: between tags; `json`: in JSON text. */
@@ -21,7 +25,7 @@ export interface LeafPlace {
 /** The rule of a value without parts. */
 export function leafRule(type: string, schema: Schema, where: LeafPlace): string {
   // Of a list of types each is a leaf.
-  where.rules.look(Object.keys(schema).length);
+  where.rules.look(Object.keys(schema).length + stepsOfLeaf);
   const { body, held } = rulesOf(type, schema, where);
   where.unheld.addBeyond(held, schema, { type, at: where.at });
   return body;
@@ -55,6 +59,8 @@ function numbersOf(
 ): { readonly name: string; readonly held: readonly string[] } {
   return rules.recall(`${type} ${numberKey(schema)}`, () => {
     const { body, held } = numberRules(schema, type === 'integer', (one) => rules.share(one));
-    return { name: body === undefined ? type : rules.share(body), held };
+    if (body === undefined) return { name: type, held };
+    rules.look(Math.ceil(body.length / lettersOfStep));
+    return { name: rules.share(body), held };
   });
 }

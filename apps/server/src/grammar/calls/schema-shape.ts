@@ -1,5 +1,7 @@
 import { isConstraint, isOfType, typesOfKeywords } from '../schema-keywords.js';
 
+/** Schemas in `allOf` of each other and behind references, as deep as they are followed. */
+const mostDepth = 64;
 /** Letters of values go by faster than keys. */
 const lettersOfStep = 8;
 
@@ -105,7 +107,7 @@ interface Settling extends SchemaContext {
 }
 
 /** The schema with what its references and `allOf` say; undefined where it says nothing. */
-function settle(given: unknown, settling: Settling): Schema | undefined {
+function settle(given: unknown, settling: Settling, depth = 0): Schema | undefined {
   const { root, seen } = settling;
   // One that was seen adds nothing, and may go round.
   if (!isSchema(given) || seen.has(given)) return undefined;
@@ -115,8 +117,12 @@ function settle(given: unknown, settling: Settling): Schema | undefined {
   const target = typeof reference === 'string' ? resolve(reference, root) : undefined;
   if (reference !== undefined && target === undefined) settling.onLoss('$ref');
   const parts = [target, ...(Array.isArray(allOf) ? allOf : [])];
+  if (depth === mostDepth && parts.some(isSchema)) {
+    settling.onLoss(isSchema(target) ? '$ref' : 'allOf');
+    return own;
+  }
   settling.onLook(parts.length);
-  const settled = parts.map((one) => settle(one, settling));
+  const settled = parts.map((one) => settle(one, settling, depth + 1));
   return [...settled, own].reduce<Schema>((sum, one) => join(sum, one, settling), {});
 }
 

@@ -6,7 +6,8 @@ import type { Schema } from './schema-shape.js';
 
 const mostLength = 4096;
 const mostPatternBytes = 2048;
-const stepsOfCharacter = 4;
+/** Of a pattern's text, and of its rules. */
+const [stepsOfCharacter, lettersOfStep] = [4, 4];
 
 /** What rules a text has, and which keywords they hold. */
 export interface TextRules {
@@ -30,6 +31,7 @@ export function textRules(schema: Schema, place: PatternPlace, rules: RuleList):
   return rules.recall(`${keyword} ${place} ${text}`, () => {
     rules.look(text.length * stepsOfCharacter);
     const { body, held } = byPattern(text, place, keyword);
+    rules.look(Math.ceil((body?.length ?? 0) / lettersOfStep));
     return { body: body && rules.share(body), held };
   });
 }

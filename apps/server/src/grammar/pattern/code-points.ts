@@ -6,10 +6,9 @@ const surrogates = [0xd800, 0xdfff] as const;
 
 /** Everything else; never surrogates, which no text has alone. */
 export function complement(points: CodePoints): CodePoints {
-  const sorted = [...points, surrogates].sort(([a], [b]) => a - b);
   const result: [number, number][] = [];
   let next = 0;
-  for (const [from, to] of sorted) {
+  for (const [from, to] of ordered([...points, surrogates])) {
     if (from > next) result.push([next, from - 1]);
     next = Math.max(next, to + 1);
   }
@@ -17,9 +16,46 @@ export function complement(points: CodePoints): CodePoints {
   return result;
 }
 
-/** What is in both. */
+/** What is in both, in order. */
 export function intersection(a: CodePoints, b: CodePoints): CodePoints {
-  return complement([...complement(a), ...complement(b)]);
+  const [some, others] = [united(a), united(b)];
+  const result: [number, number][] = [];
+  let [index, other] = [0, 0];
+  while (index < some.length && other < others.length) {
+    const [from, to] = some[index] as readonly [number, number];
+    const [otherFrom, otherTo] = others[other] as readonly [number, number];
+    const [first, end] = [Math.max(from, otherFrom), Math.min(to, otherTo)];
+    if (first <= end) result.push(...withoutSurrogates(first, end));
+    if (to < otherTo) index += 1;
+    else other += 1;
+  }
+  return result;
+}
+
+/** In order, without overlaps and without neighbours. */
+function united(points: CodePoints): CodePoints {
+  const result: [number, number][] = [];
+  for (const [from, to] of ordered(points)) {
+    const before = result.at(-1);
+    if (before && from <= before[1] + 1) before[1] = Math.max(before[1], to);
+    else result.push([from, to]);
+  }
+  return result;
+}
+
+function ordered(points: CodePoints): CodePoints {
+  const isOrdered = points.every(([from], index) => from >= (points[index - 1]?.[0] ?? 0));
+  return isOrdered ? points : [...points].sort(([a], [b]) => a - b);
+}
+
+function withoutSurrogates(from: number, to: number): [number, number][] {
+  const [first, end] = surrogates;
+  if (to < first || from > end) return [[from, to]];
+  const parts: [number, number][] = [
+    [from, first - 1],
+    [end + 1, to],
+  ];
+  return parts.filter(([start, stop]) => start <= stop);
 }
 
 const digits: CodePoints = [[0x30, 0x39]];

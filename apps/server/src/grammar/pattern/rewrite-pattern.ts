@@ -28,6 +28,7 @@ const namedControls = new Map(
   Object.entries({ n: 0x0a, r: 0x0d, t: 0x09, v: 0x0b, f: 0x0c, '0': 0 }),
 );
 
+const namedSets: ReadonlySet<CodePoints> = new Set([anyPoint, ...namedPoints.values()]);
 const ascii: CodePoints = [[0, 0x7f]];
 const upper = complement(ascii);
 const upperCount = 0x110000 - 0x80 - 0x800;
@@ -55,6 +56,9 @@ class Rewriter {
   readonly #points: readonly string[];
   readonly #place: PatternPlace;
   readonly #forbidden: Forbidden;
+  /** What is not forbidden in sets. */
+  readonly #possible: CodePoints;
+  readonly #named = new Map<CodePoints, string>();
   #at = 0;
   #depth = 0;
 
@@ -62,6 +66,7 @@ class Rewriter {
     this.#points = Array.from(pattern);
     this.#place = place;
     this.#forbidden = forbidden;
+    this.#possible = complement(forbidden.inSets ?? []);
   }
 
   all(): string {
@@ -198,7 +203,17 @@ class Rewriter {
 
   /** One character of a set, as it is written in this place. */
   #set(given: CodePoints): string {
+    // Those that have a name are written again and again.
+    if (!namedSets.has(given)) return this.#written(given);
+    const text = this.#named.get(given) ?? this.#written(given);
+    this.#named.set(given, text);
+    return text;
+  }
+
+  #written(given: CodePoints): string {
     const points = this.#allowed(given);
+    // Most sets are one character that is written alike everywhere.
+    if (isOne(points) && points.every(isPrintable)) return `[${rangesOf(points)}]`;
     if (this.#place === 'plain') return classOf(points);
     const plain = intersection(points, jsonPlain);
     const escapes = [...jsonEscapes].filter(([point]) => has(points, point));
@@ -213,12 +228,13 @@ class Rewriter {
 
   #allowed(given: CodePoints): CodePoints {
     const { inSets = [], alone = [] } = this.#forbidden;
-    if (isOne(given) && intersection(given, alone).length > 0) {
-      const character = String.fromCodePoint(given[0]?.[0] ?? 0);
+    const [point = 0] = given[0] ?? [];
+    if (isOne(given) && has(alone, point)) {
+      const character = String.fromCodePoint(point);
       throw new PatternProblem(`\`${character}\` cannot stand in it there`);
     }
     if (isOne(given) || inSets.length === 0) return given;
-    const rest = intersection(given, complement(inSets));
+    const rest = intersection(given, this.#possible);
     if (rest.length > 0) return rest;
     throw new PatternProblem('a set has no character that can stand there');
   }
@@ -233,6 +249,11 @@ class Rewriter {
 
 function isOne(points: CodePoints): boolean {
   return points.length === 1 && points[0]?.[0] === points[0]?.[1];
+}
+
+/** True for a letter or sign of ASCII that JSON writes as it is. */
+function isPrintable([point]: readonly [number, number]): boolean {
+  return point >= 0x20 && point < 0x7f && !jsonEscapes.has(point);
 }
 
 function has(points: CodePoints, point: number): boolean {
