@@ -121,7 +121,7 @@ describe('numbers between bounds', () => {
       const wide = `${text.slice(0, wholeDigits)}.${text.slice(wholeDigits, 15)}`;
       return Number(`${sign}${small ?? wide}`);
     };
-    for (let n = 0; n < 1500; n++) {
+    for (let n = 0; n < 600; n++) {
       const schema: Record<string, unknown> = {};
       const [low, high] = [number(), number()].sort((a, b) => a - b);
       // Some are bounds of one end, and some close to each other.
@@ -142,7 +142,7 @@ describe('numbers between bounds', () => {
         counts[isHeld ? 'in' : 'out'] += 1;
       }
     }
-    expect(Math.min(counts.in, counts.out)).toBeGreaterThan(3000);
+    expect(Math.min(counts.in, counts.out)).toBeGreaterThan(1200);
     expect(counts.longest).toBeLessThan(2500);
   });
 

@@ -6,7 +6,8 @@ const mostDepth = 64;
 const mostBytes = 2 ** 20;
 /** Keys and the like that are looked at, some tenths of a microsecond each. */
 const mostSteps = 2 ** 17;
-const lettersOfStep = 8;
+/** Of choices. */
+const lettersOfStep = 4;
 
 /** Text and JSON without the beginning of a marker. */
 const leafRules = [

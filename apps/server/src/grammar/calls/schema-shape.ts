@@ -22,7 +22,7 @@ export interface SchemaContext {
   readonly root: unknown;
   /** Told of keywords that are lost where schemas are put together. */
   onLoss(keyword: string): void;
-  /** Told how much is looked at, and may throw: schemas of schemas take the square of their size. */
+  /** Told how much is looked at, and may throw: of nested schemas that may be the square. */
   onLook(steps: number): void;
 }
 
@@ -112,6 +112,7 @@ function settle(given: unknown, settling: Settling, depth = 0): Schema | undefin
   // One that was seen adds nothing, and may go round.
   if (!isSchema(given) || seen.has(given)) return undefined;
   seen.add(given);
+  settling.onLook(Object.keys(given).length);
   const { $ref: reference, allOf, ...own } = given;
   if (typeof reference === 'string') settling.onLook(reference.length);
   const target = typeof reference === 'string' ? resolve(reference, root) : undefined;
