@@ -3,6 +3,7 @@ import { ApiError } from '../errors/index.js';
 import type { ChatRequest } from '../openai/chat-request.js';
 import { fieldError } from '../openai/parse-body.js';
 import type { ServerContext } from '../server-context.js';
+import { checkSchemaSize } from './calls/schema-size.js';
 import { toolCallGrammar } from './calls/tool-grammar.js';
 import type { UnheldKeyword } from './calls/unheld-keywords.js';
 import type { ChoiceGrammar } from './grammar.js';
@@ -51,6 +52,9 @@ export function chatGrammarOf(
   const own = grammarOf(request);
   const isSingle = must === 'one' || request.parallel_tool_calls === false;
   const ofCalls = (isChecked: (tool: Tool) => boolean): CheckedCalls => {
+    // Those that cannot be called have names of tags, too.
+    const schemas = (request.tools ?? []).map((tool) => tool.function.parameters);
+    checkSchemaSize(schemas, 'tools');
     const functions = tools.map((tool) => ({ ...tool.function, isFree: !isChecked(tool) }));
     const form = { isSingle, param: 'tools', names: tagNames() };
     const { grammar, unheld } = toolCallGrammar(functions, form);
