@@ -35,6 +35,7 @@ describe('a schema that is checked', () => {
     ['a wrong shape', [1], /expected an object/],
     ['a far reference', { $ref: 'https://x.y/z' }, /`\$ref` is "https/],
     ['a reference to nowhere', { $ref: '#/$defs/a' }, /leads nowhere/],
+    ['a reference in broken percents', { $defs: {}, $ref: '#/$defs/%' }, /leads nowhere/],
     ['a reference to itself', { $defs: { a: { $ref: '#/$defs/a' } }, $ref: '#/$defs/a' }, /itself/],
     ['a repeat that is too large', { type: 'string', maxLength: 5000 }, /expected 0 to 4096/],
     ['crossed bounds', { type: 'integer', minimum: 5, maximum: 2 }, /no integer lies/],

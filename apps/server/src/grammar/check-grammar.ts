@@ -1,4 +1,5 @@
 import { fieldError } from '../openai/parse-body.js';
+import { resolvePointer } from './json-pointer.js';
 import { oneOfPattern } from './one-of.js';
 import { type PatternPlace, PatternProblem, rewritePattern } from './pattern/rewrite-pattern.js';
 import {
@@ -224,11 +225,11 @@ class SchemaCheck {
       this.#refuse(at, `\`$ref\` is ${JSON.stringify(reference)}, expected #/… in this schema`);
     }
     const seen = new Set<unknown>();
-    let target: unknown = resolve(this.#root, reference);
+    let target: unknown = resolvePointer(this.#root, reference);
     // A reference that only leads to references ends nowhere.
     while (isObject(target) && typeof target['$ref'] === 'string' && !seen.has(target)) {
       seen.add(target);
-      target = resolve(this.#root, target['$ref']);
+      target = resolvePointer(this.#root, target['$ref']);
     }
     if (target === undefined) this.#refuse(at, `\`$ref\` ${reference} leads nowhere`);
     if (seen.has(target)) this.#refuse(at, `\`$ref\` ${reference} leads to itself`);
@@ -374,16 +375,6 @@ function withTextsAsPattern(schema: Schema): Schema {
 
 function isBound(key: string): boolean {
   return bounds.some((bound) => bound === key);
-}
-
-function resolve(root: unknown, pointer: string): unknown {
-  let value = root;
-  for (const part of pointer.split('/').slice(1)) {
-    const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Schema)[key];
-  }
-  return value;
 }
 
 function isObject(value: unknown): value is Schema {
