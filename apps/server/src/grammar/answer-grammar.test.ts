@@ -24,3 +24,16 @@ it('S6: refuses schemas of too many values where calls are forced, and takes the
   const calls = { tools: small, tagNames: tagNamesOf(both), must: 'one' as const };
   expect(() => chatGrammarOf(both, calls, settings)).toThrow(message);
 });
+
+it('refuses a strict function whose parameters are no schema, and says where', () => {
+  const parameters = { type: 'object', properties: { city: { enum: 'x' } } };
+  const callOf = (strict: boolean) => {
+    const tools = [{ type: 'function' as const, function: { name: 'f', parameters, strict } }];
+    const request = { model: 'm', messages: [], tools };
+    return chatGrammarOf(request, { tools, tagNames: tagNamesOf(request), must: 'call' }, settings);
+  };
+  const message =
+    'the function "f" is strict, and `properties.city.enum` of its parameters must be';
+  expect(() => callOf(true)).toThrow(message);
+  expect(callOf(false)?.marker).toBe('inside');
+});

@@ -3,6 +3,7 @@ import { ApiError } from '../errors/index.js';
 import type { ChatRequest } from '../openai/chat-request.js';
 import { fieldError } from '../openai/parse-body.js';
 import type { ServerContext } from '../server-context.js';
+import { malformedSchema } from './calls/malformed-schema.js';
 import { checkSchemaSize } from './calls/schema-size.js';
 import { toolCallGrammar } from './calls/tool-grammar.js';
 import type { UnheldKeyword } from './calls/unheld-keywords.js';
@@ -55,6 +56,7 @@ export function chatGrammarOf(
     // Those that cannot be called have names of tags, too.
     const schemas = (request.tools ?? []).map((tool) => tool.function.parameters);
     checkSchemaSize(schemas, 'tools');
+    for (const { function: asked } of tools) if (asked.strict === true) checkSchema(asked);
     const functions = tools.map((tool) => ({ ...tool.function, isFree: !isChecked(tool) }));
     const form = { isSingle, param: 'tools', names: tagNames() };
     const { grammar, unheld } = toolCallGrammar(functions, form);
@@ -81,6 +83,15 @@ export function chatGrammarOf(
 interface CheckedCalls {
   readonly asked: AskedGrammar;
   readonly unmet: readonly string[];
+}
+
+/** A schema that is none would hold a call to nothing. */
+function checkSchema({ name, parameters }: Tool['function']): void {
+  const malformed = malformedSchema(parameters ?? undefined);
+  if (!malformed) return;
+  const place = malformed.at === '' ? 'its parameters' : `\`${malformed.at}\` of its parameters`;
+  const problem = `the function ${JSON.stringify(name)} is strict, and ${place} ${malformed.problem}`;
+  throw fieldError('tools', problem, 'invalid_schema');
 }
 
 /** A wish that cannot be met is refused where the client insists on it. */
