@@ -7,6 +7,7 @@ import { malformedSchema } from './calls/malformed-schema.js';
 import { checkSchemaSize } from './calls/schema-size.js';
 import { toolCallGrammar } from './calls/tool-grammar.js';
 import type { UnheldKeyword } from './calls/unheld-keywords.js';
+import { checkChoices } from './check-choices.js';
 import type { ChoiceGrammar } from './grammar.js';
 import { type AskedGrammar, grammarOf } from './grammar-fields.js';
 import type { CallRule } from './tool-choice.js';
@@ -43,7 +44,8 @@ export function schemaField(keyword: string): string {
  * @param settings `strictTools`: the arguments of every function are checked, not only those that
  *   ask for it; without `hasGrammars` those of none are
  * @throws ApiError 400 `unsupported_parameter` for a forced call where there are no grammars;
- *   `invalid_schema` for a function that asks to be strict and cannot be
+ *   `invalid_schema` for a function that asks to be strict and cannot be;
+ *   `invalid_grammar` for choices that no answer shows
  */
 export function chatGrammarOf(
   request: ChatRequest,
@@ -51,6 +53,7 @@ export function chatGrammarOf(
   { strictTools, hasGrammars }: Pick<ServerContext['settings'], 'strictTools' | 'hasGrammars'>,
 ): ChatGrammar | undefined {
   const own = grammarOf(request);
+  checkChoices(request.structured_outputs?.choice);
   const isSingle = must === 'one' || request.parallel_tool_calls === false;
   const ofCalls = (isChecked: (tool: Tool) => boolean): CheckedCalls => {
     // Those that cannot be called have names of tags, too.

@@ -187,6 +187,25 @@ describe('grammars of requests', () => {
     expect((await post(missing)).error?.code).toBe('missing_required_parameter');
   });
 
+  it('have no choices of a chat that its answer could not show', async () => {
+    const unshown = [
+      ...['</mm:think>', '<mm:think>x', ' \n</mm:think>x', ']<]minimax[>['],
+      ...[']<]minimax[>[<tool_call>', 'a ]<]minimax[>[ b'],
+    ];
+    const before = server.engine.received.length;
+    for (const text of unshown) {
+      const { status, error } = await post({ structured_outputs: { choice: ['yes', text] } });
+      expect([text, status, error?.code]).toEqual([text, 400, 'invalid_grammar']);
+      expect(error?.message).toContain('`structured_outputs.choice`: [1] is ');
+      expect(error?.message).toMatch(/markup of the model/);
+    }
+    expect(server.engine.received).toHaveLength(before);
+    const shown = ['mm:think', '<tool_call>', ']<]minimax[>', 'no </mm:think>', '[e~['];
+    expect((await post({ structured_outputs: { choice: shown } })).status).toBe(200);
+    const text = await post({ structured_outputs: { choice: unshown } }, 'completions');
+    expect(text.status).toBe(200);
+  });
+
   it('are compiled before anything is queued', async () => {
     const before = server.engine.received.length;
     server.grammars.refusal = 'unclosed';

@@ -139,6 +139,22 @@ describe.skipIf(demoIsLeftOut)(`structured output of the demo model${leftOutBeca
     expect(await contentOf(structured({ structural_tag }))).toBe('just so');
   });
 
+  it('of a chosen text with words of markup is that text, in whatever answers show it', async () => {
+    for (const text of ['no </mm:think> [e~[ <mm:think>', '<tool_call>', ']<]minimax[>']) {
+      const choice = { temperature: 0, structured_outputs: { choice: [text] } };
+      expect(await contentOf(choice)).toBe(text);
+    }
+    for (const text of ['</mm:think>x', '<mm:think>', ']<]minimax[>[<tool_call>']) {
+      const { choices } = await server.client.completions.create({
+        model: 'minimax-m3-tiny',
+        prompt: 'Hi',
+        max_tokens: 100,
+        ...({ structured_outputs: { choice: [text] } } as object),
+      });
+      expect(choices[0]?.text).toBe(text);
+    }
+  });
+
   it('is the same streamed', async () => {
     const body = { ...jsonSchema(person), seed: 9, temperature: 1 };
     const whole = await contentOf(body);
