@@ -1,5 +1,5 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { ExitError } from '../errors/index.js';
 
 /**
@@ -11,7 +11,7 @@ import { ExitError } from '../errors/index.js';
  */
 export function makeOutputFolder(folder: string, named: string): void {
   orWriteError(named, () => {
-    mkdirSync(folder, { recursive: true });
+    makeFolders(resolve(folder));
     accessSync(folder, constants.W_OK | constants.X_OK);
   });
 }
@@ -24,6 +24,23 @@ export function makeFolderOf(file: string, named: string): void {
     if (facts?.isDirectory()) throw new Error('it is a folder, expected a file');
     if (facts) accessSync(file, constants.W_OK);
   });
+}
+
+/**
+ * Level by level from the nearest one that is there: what Node has for that never ends where a
+ * folder is there and yet takes none (`ENOENT`, as below `/proc`).
+ */
+function makeFolders(folder: string): void {
+  const facts = statSync(folder, { throwIfNoEntry: false });
+  if (facts?.isDirectory()) return;
+  const above = dirname(folder);
+  if (facts === undefined && above !== folder) makeFolders(above);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
 }
 
 /** Writes, or looks whether that is possible. @throws ExitError (usage) that names it */
