@@ -4,6 +4,7 @@ import { arch, availableParallelism, cpus, freemem, platform, release, totalmem 
 import { type BackendReport, probe } from '@altstream/cuda-runtime';
 import { allVariables } from '../config/environment.js';
 import { serverVersion } from '../version.js';
+import { plainReason } from './plain-reason.js';
 import { shownVariables } from './shown-variables.js';
 
 /** What a report of a fault should say of the machine and of what is installed. */
@@ -60,10 +61,18 @@ export async function machineFacts(): Promise<MachineFacts> {
       instructions: instructionSets(),
     },
     memory: { totalBytes: totalmem(), freeBytes: freemem() },
-    backends: await probe(),
+    backends: await backends(),
     driver: firstLine('/proc/driver/nvidia/version'),
     variables: shownVariables(allVariables()),
   };
+}
+
+async function backends(): Promise<BackendReport[]> {
+  const reports = await probe();
+  return reports.map((report) => ({
+    ...report,
+    detail: plainReason(report.detail, allVariables()),
+  }));
 }
 
 function versionOf(name: string): string | null {

@@ -107,6 +107,47 @@ describe('folders are shown, and not what may be an odd URL', () => {
   });
 });
 
+describe('what may be a login, a key or a password is not shown in any writing', () => {
+  const free = ['NODE_OPTIONS', 'ALTSTREAM_SERVED_MODEL_NAME', 'ALTSTREAM_TOKENIZER'];
+
+  it.each([
+    ...['%2F%2Fu:SECRET%40h', 'https%3a%2f%2fu%3aSECRET%40h', '//u:SECRET%2540h'],
+    ...['https://h/u:SECRET%40h', 'models/SECRET%40h', 'u:SECRET', '-r ./x u:SECRET'],
+    ...['token=SECRET', '--x-api-key=SECRET', 'Password: SECRET', 'Bearer SECRET', 'hf_SECRET'],
+    ...['m3,sk-SECRET', '--import=data:text/javascript,SECRET'],
+  ])('%s', (value) => {
+    for (const name of [...free, 'CUDA_VISIBLE_DEVICES']) {
+      expect(shownVariables({ [name]: value }, '/home/ann')).toEqual({ [name]: hidden });
+    }
+  });
+
+  it.each([
+    ...[
+      'org/m3:latest',
+      'MiniMaxAI/MiniMax-M3',
+      'task-runner',
+      'C:\\m3',
+      '/a:/b',
+      '::1',
+      'fe80::1',
+    ],
+    ...['localhost:8000', '--max-old-space-size=4096 --title=1', '/models/m%20three', 'keys/m3'],
+  ])('%s is shown', (value) => {
+    for (const name of free) expect(shownVariables({ [name]: value })).toEqual({ [name]: value });
+  });
+
+  it('devices are shown as such only', () => {
+    const name = 'CUDA_VISIBLE_DEVICES';
+    const uuid = 'GPU-1b2c3d4e-0000-4444-8888-aabbccddeeff';
+    for (const value of ['', '0', '0, 1', '-1', 'all', uuid, `MIG-${uuid}/1/0`, '0:1,3']) {
+      expect(shownVariables({ [name]: value })).toEqual({ [name]: value });
+    }
+    for (const value of ['SECRET', '0,SECRET', 'GPU-SECRET', '12345678']) {
+      expect(shownVariables({ [name]: value })).toEqual({ [name]: hidden });
+    }
+  });
+});
+
 describe('every variable that is read is known to be harmless, or to be hidden', () => {
   it('those of flags', () => {
     const commands = [addServeFlags, addClientFlags].map((add) => add(new Command('any')));

@@ -6,7 +6,11 @@ const telling =
   /^(ALTSTREAM|CUDA|NVIDIA|NCCL|HF|OTEL|CRT|MOE_KERNELS|DENSE_KERNELS|ATTENTION_KERNELS)_/;
 /** Those that hold one URL. */
 const addressed = /_(ENDPOINT|URL)$/;
-const hidden = 'set, not shown';
+/** Those that hold a list of devices. */
+const devices = /_VISIBLE_DEVICES$/;
+const device = /^(\d{1,4}(:\d{1,4})?|(GPU|MIG|MIG-GPU)-[\da-f/-]+|-1|all|none|void|NoDevFiles)?$/i;
+/** In place of a value that may tell too much. */
+export const hiddenValue = 'set, not shown';
 
 /**
  * The variables of an environment that tell something, in the order of their names. Of those that
@@ -20,16 +24,22 @@ export function shownVariables(
   const shown = Object.entries(environment).flatMap(([name, value]) => {
     const isHarmless = harmlessVariables.has(name);
     if (value === undefined || !(isHarmless || telling.test(name))) return [];
-    const isNoUrl = addressed.test(name) && value !== '' && !value.includes('://');
-    return [[name, isHarmless && !isNoUrl ? plain(value, home) : hidden] as const];
+    const isShown = isHarmless && isOfItsForm(name, value);
+    return [[name, isShown ? plain(value, home) : hiddenValue] as const];
   });
   return Object.fromEntries(shown.sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
+function isOfItsForm(name: string, value: string): boolean {
+  if (devices.test(name)) return value.split(',').every((one) => device.test(one.trim()));
+  return !addressed.test(name) || value === '' || value.includes('://');
+}
+
 /** Without what URLs may carry, and without the name of a person's folder. */
 function plain(value: string, home: string): string {
-  if (!value.includes('://') && mayTell.test(value)) return hidden;
+  if (!value.includes('://') && mayTell.test(value)) return hiddenValue;
   const text = value.includes('://') ? withPlainUrls(value) : value;
+  if (disguised.test(text) || keyed.test(text)) return hiddenValue;
   const escaped = home.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return home.length > 1 ? text.replaceAll(new RegExp(`${escaped}(?=[/:]|$)`, 'g'), '~') : text;
 }
@@ -39,6 +49,22 @@ function plain(value: string, home: string): string {
  * scope begins its name and has no colon before it), a key behind `?` or `#`.
  */
 const mayTell = /[^\s/]@|:.*@|[?#]/s;
+
+/** Those signs, or that of such writing itself, as URLs write signs. */
+const disguised = /%(23|25|2f|3a|3f|40)/i;
+
+/** Words that a key or password stands behind, beginnings of well-known keys, and a login. */
+const keyed = new RegExp(
+  [
+    '(key|token|secret|passw(or)?d|passphrase|pwd|auth(orization)?|credentials?)["\']?\\s*[=:]',
+    '\\b(bearer|basic)\\s',
+    '(^|[^a-z\\d])(sk-|hf_|gh[opsu]_|github_pat_|glpat-|xox[abp]-|nvapi-|AKIA)[a-z\\d]',
+    '(^|[\\s=,])data:',
+    // A drive, a path, an IPv6 address, a port and the tag of a name behind a slash are none.
+    '(^|[\\s=,])(?![\\da-f:.[\\]]+([\\s,]|$))[^\\s:/\\\\=,]{1,64}:(?![/\\\\]|\\d+([\\s,]|$))[^\\s/\\\\]',
+  ].join('|'),
+  'i',
+);
 
 /**
  * The value with each URL cut down to scheme, host and path. A password may hold signs that end a
@@ -53,5 +79,5 @@ function withPlainUrls(value: string): string {
     return `${before}${protocol}//${host}${pathname === '/' ? '' : pathname}`;
   });
   const isSure = words.every((word) => word !== undefined && !/@|:\/\/.*:\/\//s.test(word));
-  return isSure ? words.join('') : hidden;
+  return isSure ? words.join('') : hiddenValue;
 }
