@@ -40,6 +40,17 @@ describe('GET /', () => {
     ['application/json, text/html', 'application/json'],
     [browser, 'text/html'],
     ['TEXT/HTML', 'text/html'],
+    ['text/html;q=0, application/json', 'application/json'],
+    ['text/html; level=1; q=0.0, */*', 'application/json'],
+    ['text/html;q=0', 'application/json'],
+    ['text/html;q=0.5, application/json;q=0.9', 'application/json'],
+    ['text/html;q=0.1, */*', 'application/json'],
+    ['application/json;q=0.5, text/html; Q=0.9', 'text/html'],
+    ['application/json;q=0, text/html;q=0.1', 'text/html'],
+    ['*/*;q=0.5, text/html;q=0.5', 'text/html'],
+    ['text/*', 'text/html'],
+    ['image/png', 'application/json'],
+    ['', 'application/json'],
   ])('takes an accept of %s for a wish for %s', async (accept, type) => {
     server = await startScripted();
     const answer = await get(accept === undefined ? {} : { accept });

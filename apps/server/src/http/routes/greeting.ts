@@ -59,12 +59,36 @@ function linksOf({ rootPath, servesUi, servesDocs }: ServerContext['settings']):
   );
 }
 
-/** Browsers name HTML first; a client that takes anything gets JSON. */
-function wantsPage(accept = ''): boolean {
-  const kinds = accept.split(',').map((part) => part.trim().toLowerCase());
-  const place = (kind: string): number => kinds.findIndex((one) => one.split(';')[0] === kind);
-  const [page, json] = [place('text/html'), place('application/json')];
-  return page >= 0 && (json < 0 || page < json);
+/**
+ * Browsers want HTML more, or name it first; a client that takes anything gets JSON, and so does
+ * one that takes neither.
+ */
+function wantsPage(accept = '*/*'): boolean {
+  const ranges = accept.split(',').map(rangeOf);
+  const [page, json] = [weightOf('text/html', ranges), weightOf('application/json', ranges)];
+  if (page !== json) return page > json;
+  const named = ranges.find(({ type }) => type === 'text/html' || type === 'application/json');
+  return page > 0 && named?.type === 'text/html';
+}
+
+/** A part of an `accept`. */
+interface MediaRange {
+  readonly type: string;
+  /** Its `q`: how much it is wanted, 0 = not at all. */
+  readonly weight: number;
+}
+
+function rangeOf(part: string): MediaRange {
+  const [type = '', ...parameters] = part.toLowerCase().split(';');
+  const [, weight = '1'] = /^\s*q\s*=\s*([\d.]+)\s*$/m.exec(parameters.join('\n')) ?? [];
+  return { type: type.trim(), weight: Math.min(1, Number(weight) || 0) };
+}
+
+/** That of the narrowest range that has the type in it. */
+function weightOf(type: string, ranges: readonly MediaRange[]): number {
+  const wider = [type, `${type.split('/')[0]}/*`, '*/*'];
+  const found = wider.map((name) => ranges.find((range) => range.type === name));
+  return found.find((range) => range !== undefined)?.weight ?? 0;
 }
 
 function pageOf({ message, status, version, models, links }: Greeting): string {
