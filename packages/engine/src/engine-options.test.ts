@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type EngineOptions, settleOptions } from './engine-options.js';
+import { ParameterError } from './errors/index.js';
 import type { CausalModel } from './model.js';
 
 /** Only the sizes matter here. */
@@ -68,6 +69,37 @@ describe('the default number of pages', () => {
 
   it('is at least one, however large a page is', () => {
     expect(settle({ model: modelOf(1000, 2 ** 31) }).pages).toBe(1);
+  });
+});
+
+describe('an option that callers of JavaScript got wrong', () => {
+  const wrong: [keyof EngineOptions, unknown][] = [
+    ['schedulingPolicy', 'lifo'],
+    ['schedulingPolicy', {}],
+    ['logprobsMode', 'cooked'],
+    ['maxWaitingTokens', 0],
+    ['maxWaitingTokens', Number.NaN],
+    ['maxWaitingTokens', '5'],
+    ['maxWaiting', Number.NaN],
+    ['graphSizes', 5],
+    ['graphSizes', {}],
+    ['lookAhead', 'no'],
+    ['prefixCaching', 0],
+    ['checkLedger', 1],
+    ['tokenBytes', {}],
+    ['onTrace', 'file'],
+    ['now', 5],
+  ];
+  it.each(wrong)('is refused by its name: %s = %s', (name, value) => {
+    const make = () => settle({ model: modelOf(1000, 1024), [name]: value } as EngineOptions);
+    expect(make).toThrow(ParameterError);
+    expect(make).toThrow(new RegExp(`^\`${name}\` is .+, expected .+`));
+  });
+
+  it('is none where it has a value that it may have', () => {
+    const right = { schedulingPolicy: 'priority', maxWaitingTokens: 1, lookAhead: false } as const;
+    expect(settle({ model: modelOf(1000, 1024), ...right })).toMatchObject(right);
+    expect(settle({ model: modelOf(1000, 1024) }).maxWaitingTokens).toBeUndefined();
   });
 });
 

@@ -133,12 +133,15 @@ export type SettledOptions<M extends ModelFacts = CausalModel> = Readonly<
 /** Options of an engine on some model, whether it runs on a device or not. */
 export type OptionsOn<M extends ModelFacts> = Omit<EngineOptions, 'model'> & { readonly model: M };
 
+const policies = ['fcfs', 'priority'] as const;
+const logprobsModes = ['raw', 'processed'] as const;
 const mostDefaultCacheBytes = 2 ** 30;
 const defaultFraction = 0.9;
 
 /** Fills in defaults and refuses what cannot work, naming the option. */
 export function settleOptions<M extends ModelFacts>(given: OptionsOn<M>): SettledOptions<M> {
   const { model } = given;
+  checkKinds(given);
   const maxSequences = positive('maxSequences', given.maxSequences ?? 8);
   const maxModelLength = positive('maxModelLength', given.maxModelLength ?? model.maxPositions);
   if (maxModelLength > model.maxPositions) {
@@ -164,20 +167,22 @@ export function settleOptions<M extends ModelFacts>(given: OptionsOn<M>): Settle
       given.longPrefillTokenThreshold ?? 0,
     ),
     itlTargetMs: natural('itlTargetMs', given.itlTargetMs ?? 50),
-    schedulingPolicy: given.schedulingPolicy ?? 'fcfs',
+    schedulingPolicy: oneOf('schedulingPolicy', given.schedulingPolicy ?? 'fcfs', policies),
     queueTimeoutMs: natural('queueTimeoutMs', given.queueTimeoutMs ?? 0),
     maxTenantShare: share('maxTenantShare', given.maxTenantShare ?? 1),
     onTrace: given.onTrace,
     watch: given.watch,
     maxWaitingTokens:
-      given.maxWaitingTokens && positive('maxWaitingTokens', given.maxWaitingTokens),
+      given.maxWaitingTokens === undefined
+        ? undefined
+        : positive('maxWaitingTokens', given.maxWaitingTokens),
     now: given.now ?? (() => performance.now()),
     graphSizes: graphSizes.map((size) => positive('graphSizes', size)),
     maxLogitBias,
     maxEntries: maxLogitBias + mostStopTokenIds,
     tokenBytes: given.tokenBytes,
     lookAhead: given.lookAhead ?? true,
-    logprobsMode: modeOf(given.logprobsMode ?? 'raw'),
+    logprobsMode: oneOf('logprobsMode', given.logprobsMode ?? 'raw', logprobsModes),
     prefixCaching: given.prefixCaching ?? true,
     checkLedger: given.checkLedger ?? false,
     onLedgerError: given.onLedgerError,
@@ -212,6 +217,26 @@ export function withPages<M extends ModelFacts>(
   return { ...options, cache, maxModelLength: Math.min(length, roomTokens) };
 }
 
+const kinds = {
+  boolean: ['lookAhead', 'prefixCaching', 'checkLedger'],
+  function: ['tokenBytes', 'onTrace', 'now', 'onLedgerError', 'onFault'],
+} as const;
+
+/** Callers of JavaScript may pass anything. */
+function checkKinds(given: Omit<EngineOptions, 'model'>): void {
+  for (const [kind, names] of Object.entries(kinds)) {
+    for (const parameter of names) {
+      const received: unknown = given[parameter];
+      if (received === undefined || typeof received === kind) continue;
+      throw new ParameterError({ parameter, expected: `a ${kind}`, received });
+    }
+  }
+  const { graphSizes } = given;
+  if (graphSizes === undefined || Array.isArray(graphSizes)) return;
+  const expected = 'a list of sizes';
+  throw new ParameterError({ parameter: 'graphSizes', expected, received: graphSizes });
+}
+
 function cacheRule(
   given: OptionsOn<ModelFacts>,
   maxSequences: number,
@@ -233,10 +258,10 @@ function share(parameter: string, value: number): number {
   throw new ParameterError({ parameter, expected: 'a number above 0, at most 1', received: value });
 }
 
-function modeOf(mode: 'raw' | 'processed'): 'raw' | 'processed' {
-  if (mode === 'raw' || mode === 'processed') return mode;
-  const expected = "'raw' or 'processed'";
-  throw new ParameterError({ parameter: 'logprobsMode', expected, received: mode });
+function oneOf<T extends string>(parameter: string, value: T, values: readonly T[]): T {
+  if (values.includes(value)) return value;
+  const expected = values.map((one) => `'${one}'`).join(' or ');
+  throw new ParameterError({ parameter, expected, received: value });
 }
 
 function positive(parameter: string, value: number): number {

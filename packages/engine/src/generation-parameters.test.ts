@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { ParameterError } from './errors/index.js';
 import { type GenerationParameters, settleParameters } from './generation-parameters.js';
 
+/** What is wrong as the error is to name it, without what was expected. */
+const named = (name: string) => new RegExp(`^\`${name}\` is .+, expected .+`);
+
 describe('generation parameters', () => {
   it('fills in the documented defaults', () => {
     const { seed, ...rest } = settleParameters({});
@@ -66,12 +69,52 @@ describe('generation parameters', () => {
     ['logitBias', new Map([[1, Number.NaN]])],
     ['logitBias', new Map([[32, 1]])],
     ['logitBias', new Map(Array.from({ length: 9 }, (_, id) => [id, 1]))],
-    ['stopTokenIds', Array.from({ length: 257 }, (_, id) => id)],
+    ['logitBias', { 1: 1 }],
+    ['stopTokenIds', [Number.NaN]],
+    ['stopTokenIds', [-1]],
+    ['stopTokenIds', [32]],
+    ['stopTokenIds', ['1']],
+    ['stopTokenIds', 5],
+    ['stopStrings', 5],
+    ['stopStrings', [5]],
+    ['tenant', {}],
+    ['tenant', 5],
+    ['signal', {}],
+    ['signal', { aborted: true }],
+    ['signal', 5],
+    ['grammar', {}],
+    ['grammar', 5],
   ];
   it.each(wrong)('refuses %s = %s and names it', (name, value) => {
     const given = { [name]: value } as GenerationParameters;
     const limits = { vocabSize: 32, maxLogitBias: 8 };
     expect(() => settleParameters(given, limits)).toThrow(ParameterError);
-    expect(() => settleParameters(given, limits)).toThrow(new RegExp(`\`${name}\` is`));
+    expect(() => settleParameters(given, limits)).toThrow(named(name));
+  });
+
+  it('says what was received, objects as they are written', () => {
+    const refuse = (given: object) => () => settleParameters(given as GenerationParameters);
+    expect(refuse({ tenant: { a: [1] } })).toThrow('`tenant` is { a: [ 1 ] }, expected a text');
+    expect(refuse({ stopTokenIds: [1e10] })).toThrow(/is 10000000000, expected an integer from 0/);
+    expect(refuse({ logitBias: { 1: 1 } })).toThrow(/is { '1': 1 }, expected a Map of token ids/);
+    expect(refuse({ cacheSalt: Object.create(null) })).toThrow(/is \[Object: null prototype\] {}/);
+  });
+
+  it('takes at most 256 stop tokens, each once, and none that are to be passed over', () => {
+    const stopTokenIds = Array.from({ length: 257 }, (_, id) => id);
+    expect(() => settleParameters({ stopTokenIds })).toThrow(
+      /`stopTokenIds` is 257, .*at most 256/,
+    );
+    expect(settleParameters({ stopTokenIds: [3, 3] }).stopTokenIds).toEqual(new Set([3]));
+    expect(settleParameters({ stopTokenIds, ignoreEos: true }).stopTokenIds.size).toBe(0);
+  });
+
+  it('takes signals and matchers of any make', () => {
+    const { signal } = new AbortController();
+    expect(() => settleParameters({ signal })).not.toThrow();
+    const likeOne = { aborted: false, addEventListener: () => {}, removeEventListener: () => {} };
+    expect(() => settleParameters({ signal: likeOne as unknown as AbortSignal })).not.toThrow();
+    const grammar = { accept: () => {}, mask: async () => undefined, dispose: () => {} };
+    expect(settleParameters({ grammar }).grammar).toBe(grammar);
   });
 });

@@ -103,6 +103,7 @@ export function settleParameters(
   given: GenerationParameters,
   limits: ParameterLimits = { vocabSize: 2 ** 31 - 1, maxLogitBias: 1024 },
 ): SettledParameters {
+  checkSignal(given.signal);
   return {
     maxTokens: given.maxTokens === undefined ? undefined : integer('maxTokens', given.maxTokens, 1),
     temperature: number('temperature', given.temperature ?? 1, 0, 100),
@@ -119,18 +120,31 @@ export function settleParameters(
     ),
     logitBias: biasOf(given.logitBias ?? new Map(), limits),
     seed: seedOf(given.seed),
-    stopTokenIds: stopTokensOf(given.ignoreEos ? [] : (given.stopTokenIds ?? [])),
+    stopTokenIds: stopTokensOf(given, limits),
     stopStrings: stopStringsOf(given.stopStrings ?? []),
     minTokens: integer('minTokens', given.minTokens ?? 0, 0),
     logprobs: count('logprobs', given.logprobs, limits),
     promptLogprobs: count('promptLogprobs', given.promptLogprobs, limits),
     cacheSalt: saltOf(given.cacheSalt),
     priority: integer('priority', given.priority ?? 0, -(2 ** 31)),
-    tenant: given.tenant ?? '',
+    tenant: tenantOf(given.tenant ?? ''),
     timeoutMs:
       given.timeoutMs === undefined ? undefined : number('timeoutMs', given.timeoutMs, 0, mostMs),
-    grammar: given.grammar,
+    grammar: grammarOf(given.grammar),
   };
+}
+
+/** What has the events of one will do: those of another window or library are none of ours. */
+function checkSignal(signal: unknown): void {
+  if (signal === undefined || isSignal(signal)) return;
+  throw new ParameterError({ parameter: 'signal', expected: 'an AbortSignal', received: signal });
+}
+
+function isSignal(signal: unknown): boolean {
+  if (typeof signal !== 'object' || signal === null) return false;
+  const { aborted, addEventListener, removeEventListener } = signal as Partial<AbortSignal>;
+  const listens = typeof addEventListener === 'function';
+  return typeof aborted === 'boolean' && listens && typeof removeEventListener === 'function';
 }
 
 function number(parameter: string, value: number, least: number, most: number): number {
@@ -158,6 +172,10 @@ function biasOf(
   bias: ReadonlyMap<number, number>,
   { vocabSize, maxLogitBias }: ParameterLimits,
 ): ReadonlyMap<number, number> {
+  if (!(bias instanceof Map)) {
+    const expected = 'a Map of token ids and biases';
+    throw new ParameterError({ parameter: 'logitBias', expected, received: bias });
+  }
   if (bias.size > maxLogitBias) {
     const expected = `at most ${maxLogitBias} ids`;
     throw new ParameterError({ parameter: 'logitBias', expected, received: bias.size });
@@ -169,11 +187,33 @@ function biasOf(
   return new Map(bias);
 }
 
-function stopTokensOf(ids: readonly number[]): ReadonlySet<number> {
-  const stops = new Set(ids);
+function stopTokensOf(
+  { ignoreEos, stopTokenIds }: GenerationParameters,
+  { vocabSize }: ParameterLimits,
+): ReadonlySet<number> {
+  const parameter = 'stopTokenIds';
+  const ids: unknown = stopTokenIds ?? [];
+  if (!Array.isArray(ids)) {
+    throw new ParameterError({ parameter, expected: 'a list of token ids', received: ids });
+  }
+  const stops = new Set(ids.map((id) => integer(parameter, id, 0, vocabSize - 1)));
+  if (ignoreEos) return new Set();
   if (stops.size <= mostStopTokenIds) return stops;
   const expected = `at most ${mostStopTokenIds} ids`;
-  throw new ParameterError({ parameter: 'stopTokenIds', expected, received: stops.size });
+  throw new ParameterError({ parameter, expected, received: stops.size });
+}
+
+function tenantOf(tenant: string): string {
+  if (typeof tenant === 'string') return tenant;
+  throw new ParameterError({ parameter: 'tenant', expected: 'a text', received: tenant });
+}
+
+function grammarOf(grammar: GrammarMatcher | undefined): GrammarMatcher | undefined {
+  if (grammar === undefined) return undefined;
+  const { accept, mask, dispose }: Partial<GrammarMatcher> = Object(grammar);
+  if ([accept, mask, dispose].every((part) => typeof part === 'function')) return grammar;
+  const expected = 'a GrammarMatcher';
+  throw new ParameterError({ parameter: 'grammar', expected, received: grammar });
 }
 
 /** A seed is any 64-bit pattern; without one each request gets its own. */
@@ -189,17 +229,12 @@ function seedOf(seed: bigint | number | undefined): bigint {
 function saltOf(salt: string | undefined): string | undefined {
   if (salt === undefined || (typeof salt === 'string' && salt !== '')) return salt;
   const expected = 'a text of at least one character';
-  throw new ParameterError({ parameter: 'cacheSalt', expected, received: JSON.stringify(salt) });
+  throw new ParameterError({ parameter: 'cacheSalt', expected, received: salt });
 }
 
 function stopStringsOf(strings: readonly string[]): readonly string[] {
-  if (strings.some((text) => typeof text !== 'string' || text === '')) {
-    const expected = 'strings of at least one character';
-    throw new ParameterError({
-      parameter: 'stopStrings',
-      expected,
-      received: JSON.stringify(strings),
-    });
-  }
-  return strings;
+  const isText = (text: unknown): boolean => typeof text === 'string' && text !== '';
+  if (Array.isArray(strings) && strings.every(isText)) return strings;
+  const expected = 'a list of strings of at least one character';
+  throw new ParameterError({ parameter: 'stopStrings', expected, received: strings });
 }

@@ -143,7 +143,11 @@ describe('a mock engine', () => {
     [{ faults: [{ kind: 'row' as const, at: 0 }] }, /`fault.at` is 0/],
     [{ faults: [{ kind: 'slow' as const, at: 1 }] }, /`fault.ms` is undefined, expected above 0/],
     [{ faults: [{ kind: 'step' as const, at: 1, ms: 5 }] }, /`fault.ms` is 5, expected none/],
-  ])('refuses %j', async (options, message) => {
+    [{ faults: 5 }, /`faults` is 5, expected a list of faults/],
+    [{ faults: [null] }, /`fault` is null, expected an object/],
+    [{ answer: 'yes' }, /`answer` is yes, expected a function/],
+  ])('refuses %j', async (given, message) => {
+    const options = given as MockEngineOptions;
     await expect(MockEngine.create(options)).rejects.toThrow(ParameterError);
     await expect(MockEngine.create(options)).rejects.toThrow(message);
   });

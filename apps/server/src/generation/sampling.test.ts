@@ -57,6 +57,12 @@ describe('sampling parameters', () => {
     expect(of(fields)).toMatchObject(expected);
   });
 
+  it('have no stop id of the checkpoint that the model has not', () => {
+    const settings = { defaults, limits, vocabSize: 2 };
+    const { stopTokenIds } = samplingParameters({ model: 'm' }, 0, settings);
+    expect(stopTokenIds).toEqual([1]);
+  });
+
   it('gives every choice its own seed, the first one the request’s', () => {
     const seeds = [0, 1, 2].map((index) => of({ seed: 7 }, index).seed);
     expect(seeds[0]).toBe(7n);

@@ -24,6 +24,14 @@ export interface RouteLimits {
   readonly grammar?: ChoiceGrammar | undefined;
 }
 
+/** What a request's sampling depends on beside its fields. */
+interface SamplingSettings {
+  readonly defaults: GenerationDefaults;
+  readonly limits: RouteLimits;
+  readonly never?: readonly number[];
+  readonly vocabSize?: number | undefined;
+}
+
 const mostBias = 100;
 const greedyBelow = 1e-5;
 /** Above any vocabulary: the same as all tokens. */
@@ -32,20 +40,17 @@ const mostTopK = 2 ** 31 - 1;
 /**
  * Engine parameters of choice `index` of a request: fields of the request, else of the checkpoint.
  *
- * @param settings `never`: ids that may not be drawn
+ * @param settings `never`: ids that may not be drawn; `vocabSize`: the model's, if it is known:
+ *   what a checkpoint ends with beyond it is never drawn, and no id of the engine
  */
 export function samplingParameters(
   fields: SamplingFields,
   index: number,
-  {
-    defaults,
-    limits,
-    never = [],
-  }: { defaults: GenerationDefaults; limits: RouteLimits; never?: readonly number[] },
+  { defaults, limits, never = [], vocabSize = Number.POSITIVE_INFINITY }: SamplingSettings,
 ): WireParameters {
   const temperature = fields.temperature ?? defaults.temperature ?? 1;
   const topK = fields.top_k ?? defaults.topK ?? 0;
-  const stopTokenIds = [...(fields.ignore_eos ? [] : defaults.eosTokenIds)];
+  const ends = fields.ignore_eos ? [] : defaults.eosTokenIds.filter((id) => id < vocabSize);
   return definedOnly({
     temperature: temperature < greedyBelow ? 0 : temperature,
     topP: fields.top_p ?? defaults.topP ?? 1,
@@ -56,7 +61,7 @@ export function samplingParameters(
     repetitionPenalty: fields.repetition_penalty ?? undefined,
     logitBias: biasesOf(fields.logit_bias, never),
     seed: fields.seed == null ? undefined : choiceSeed(fields.seed, index),
-    stopTokenIds: [...stopTokenIds, ...(fields.stop_token_ids ?? [])],
+    stopTokenIds: [...ends, ...(fields.stop_token_ids ?? [])],
     minTokens: fields.min_tokens ?? 0,
     ...limits,
   });

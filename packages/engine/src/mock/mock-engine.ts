@@ -50,6 +50,13 @@ export class MockEngine extends Engine {
       pageBytes: 0,
       describe,
     };
+    if (!Array.isArray(faults)) {
+      const expected = 'a list of faults';
+      throw new ParameterError({ parameter: 'faults', expected, received: faults });
+    }
+    if (typeof answer !== 'function') {
+      throw new ParameterError({ parameter: 'answer', expected: 'a function', received: answer });
+    }
     const planted = new MockFaults();
     for (const fault of faults) planted.add(fault);
     const times = {

@@ -73,7 +73,11 @@ function errorOf({ kind, during = 'decode' }: MockFault): Error | undefined {
   return kind === 'out-of-memory' ? new OutOfMemoryError({ api: 'mock', detail }) : undefined;
 }
 
-function check({ kind, during = 'decode', at, every = 1, row = 0, ms }: MockFault): void {
+function check(fault: MockFault): void {
+  if (typeof fault !== 'object' || fault === null) {
+    throw new ParameterError({ parameter: 'fault', expected: 'an object', received: fault });
+  }
+  const { kind, during = 'decode', at, every = 1, row = 0, ms } = fault;
   const refuse = (parameter: string, expected: string, received: unknown): never => {
     throw new ParameterError({ parameter: `fault.${parameter}`, expected, received });
   };

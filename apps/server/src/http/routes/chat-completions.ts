@@ -108,6 +108,7 @@ async function start(request: ChatRequest, ticket: Ticket, reply: FastifyReply):
       prompt: prompt.ids,
       parameters: samplingParameters(request, index, {
         defaults: context.defaults,
+        vocabSize: context.info?.vocabSize,
         never: request.tool_choice === 'none' ? callMarkers(context) : [],
         limits: {
           maxTokens: room.maxTokens,

@@ -141,6 +141,7 @@ function choiceRequest(
     prompt: prompt.ids,
     parameters: samplingParameters(request, choice, {
       defaults: context.defaults,
+      vocabSize: context.info?.vocabSize,
       limits: {
         maxTokens: room.maxTokens,
         logprobs: request.logprobs ?? undefined,
