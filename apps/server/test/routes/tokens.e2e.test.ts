@@ -79,6 +79,24 @@ describe('prompts without the model', () => {
     });
   });
 
+  it('counts what is longer than the context, which a request to generate may not be', async () => {
+    const prompt = '1+2=3; 4*5=20; 6/7 %&#!';
+    const { maxModelLength } = server.context.info ?? {};
+    Object.assign(server.context.info ?? {}, { maxModelLength: 10 });
+    try {
+      const { status, body } = await post('/tokenize', { prompt });
+      expect([status, body['max_model_len']]).toEqual([200, 10]);
+      expect(Number(body['count'])).toBeGreaterThan(10);
+      const refused = await post('/v1/completions', { model: 'm3', prompt, max_tokens: 1 });
+      expect([refused.status, refused.body['error']]).toMatchObject([
+        400,
+        { code: 'context_length_exceeded' },
+      ]);
+    } finally {
+      Object.assign(server.context.info ?? {}, { maxModelLength });
+    }
+  });
+
   it('does not tokenize what cannot fit', async () => {
     Object.assign(server.context.info ?? {}, { maxModelLength: 10 });
     const { status, body } = await post('/tokenize', { prompt: 'a'.repeat(100_000) });
