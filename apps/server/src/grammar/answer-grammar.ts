@@ -3,13 +3,13 @@ import { ApiError } from '../errors/index.js';
 import type { ChatRequest } from '../openai/chat-request.js';
 import { fieldError } from '../openai/parse-body.js';
 import type { ServerContext } from '../server-context.js';
-import { malformedSchema } from './calls/malformed-schema.js';
 import { checkSchemaSize } from './calls/schema-size.js';
 import { toolCallGrammar } from './calls/tool-grammar.js';
 import type { UnheldKeyword } from './calls/unheld-keywords.js';
-import { checkChoices } from './check-choices.js';
+import { checkChoices } from './choices/check-choices.js';
 import type { ChoiceGrammar } from './grammar.js';
 import { type AskedGrammar, grammarOf } from './grammar-fields.js';
+import { malformedSchema } from './strict/malformed-schema.js';
 import type { CallRule } from './tool-choice.js';
 
 /** The path of the wish that arguments are held to their schema. */

@@ -1,6 +1,6 @@
 import { fieldError } from '../openai/parse-body.js';
+import { oneOfPattern } from './choices/one-of.js';
 import { resolvePointer } from './json-pointer.js';
-import { oneOfPattern } from './one-of.js';
 import { type PatternPlace, PatternProblem, rewritePattern } from './pattern/rewrite-pattern.js';
 import {
   formats,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { fieldError } from '../openai/parse-body.js';
 import { checkPattern, checkRules, checkSchema } from './check-grammar.js';
+import { oneOfGrammar } from './choices/one-of.js';
 import type { Grammar } from './grammar.js';
-import { oneOfGrammar } from './one-of.js';
 
 const schema = z.union(
   [z.record(z.string(), z.unknown()), z.boolean(), z.string()],

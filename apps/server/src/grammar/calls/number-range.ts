@@ -1,4 +1,4 @@
-import { oneOf } from '../one-of.js';
+import { oneOf } from '../choices/one-of.js';
 import {
   type DecimalBound,
   type DecimalForm,

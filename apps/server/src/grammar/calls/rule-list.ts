@@ -1,5 +1,5 @@
 import { fieldError } from '../../openai/parse-body.js';
-import { oneOf } from '../one-of.js';
+import { oneOf } from '../choices/one-of.js';
 
 const mostRules = 4096;
 const mostDepth = 64;

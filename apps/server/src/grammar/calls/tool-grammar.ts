@@ -1,7 +1,7 @@
 import { controlTexts, type TagNames } from '@altstream/minimax-m3-chat';
+import { oneOf } from '../choices/one-of.js';
 import type { Grammar } from '../grammar.js';
 import { literal } from '../literal.js';
-import { oneOf } from '../one-of.js';
 import { type CallableFunction, CallRules } from './call-rules.js';
 import { RuleList } from './rule-list.js';
 import type { UnheldKeyword } from './unheld-keywords.js';

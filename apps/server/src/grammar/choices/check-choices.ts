@@ -1,5 +1,5 @@
 import { parseOutput } from '@altstream/minimax-m3-chat';
-import { fieldError } from '../openai/parse-body.js';
+import { fieldError } from '../../openai/parse-body.js';
 
 const param = 'structured_outputs.choice';
 

@@ -1,7 +1,7 @@
 import { seededRandom } from '@altstream/cuda-runtime/testing';
 import { expect, it } from 'vitest';
-import { startWalk } from '../../test/grammar/makers/grammar-walk.js';
-import { checkSchema } from './check-grammar.js';
+import { startWalk } from '../../../test/grammar/makers/grammar-walk.js';
+import { checkSchema } from '../check-grammar.js';
 import { oneOf, oneOfGrammar } from './one-of.js';
 
 it('takes the texts of a list and no others, however alike they are', async () => {

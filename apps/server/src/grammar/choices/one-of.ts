@@ -1,4 +1,4 @@
-import { literal } from './literal.js';
+import { literal } from '../literal.js';
 
 /** Groups in groups, beyond which a rule has a name: the library takes no more by far. */
 const mostDepth = 32;
