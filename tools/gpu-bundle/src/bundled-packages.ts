@@ -20,7 +20,7 @@ export const buildingTests: readonly string[] = [
   'packages/cuda-runtime/test/misuse/broken-nvcc.test.ts',
   'packages/cuda-runtime/test/misuse/listed-errors.test.ts',
   'packages/cuda-runtime/test/cli/commands.test.ts',
-  'packages/cuda-runtime/test/cli/manifest-bounds.test.ts',
+  'packages/cuda-runtime/test/cli/manifest.test.ts',
   'packages/cuda-runtime/test/cli/packed-build.test.ts',
   'packages/cuda-runtime/test/cli/package-files.test.ts',
 ];

@@ -12,8 +12,9 @@ export class ParameterError extends EngineError {
   }
 }
 
-/** Objects as they are written, in one line. */
+/** Objects as they are written, in one line; an empty text so that it is seen. */
 function shown(received: unknown): string {
+  if (received === '') return '""';
   if (typeof received !== 'object' || received === null) return String(received);
   return inspect(received, { breakLength: Number.POSITIVE_INFINITY, depth: 1, maxArrayLength: 8 });
 }
