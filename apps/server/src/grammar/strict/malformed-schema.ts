@@ -1,3 +1,5 @@
+import { isSchema, type Schema } from '../calls/schema-shape.js';
+
 /** What is no schema, and where: a path such as `properties.city.enum`, '' = the whole. */
 export interface MalformedSchema {
   readonly at: string;
@@ -20,7 +22,7 @@ const maps = ['properties', 'patternProperties', '$defs', 'definitions'];
  */
 export function malformedSchema(parameters: unknown): MalformedSchema | undefined {
   if (parameters === undefined) return undefined;
-  if (!isObject(parameters)) return { at: '', problem: 'must be an object' };
+  if (!isSchema(parameters)) return { at: '', problem: 'must be an object' };
   const { type = 'object' } = parameters;
   if (![type].flat().includes('object')) {
     return { at: 'type', problem: "must be 'object', since arguments have names" };
@@ -31,7 +33,7 @@ export function malformedSchema(parameters: unknown): MalformedSchema | undefine
   for (let next = left.pop(); next; next = left.pop()) {
     const { schema, at } = next;
     if (typeof schema === 'boolean') continue;
-    if (!isObject(schema)) return { at, problem: 'must be a schema: an object, true or false' };
+    if (!isSchema(schema)) return { at, problem: 'must be a schema: an object, true or false' };
     const own = problemOf(schema);
     if (own) return { at: join(at, own.at), problem: own.problem };
     for (const inner of innerOf(schema)) left.push({ ...inner, at: join(at, inner.at) });
@@ -40,7 +42,7 @@ export function malformedSchema(parameters: unknown): MalformedSchema | undefine
 }
 
 /** What is wrong with the keywords of one schema. */
-function problemOf(schema: Readonly<Record<string, unknown>>): MalformedSchema | undefined {
+function problemOf(schema: Schema): MalformedSchema | undefined {
   const { type, required, properties } = schema;
   const types = Array.isArray(type) ? type : [type];
   if (
@@ -58,17 +60,17 @@ function problemOf(schema: Readonly<Record<string, unknown>>): MalformedSchema |
     }
   }
   for (const keyword of maps) {
-    if (keyword in schema && !isObject(schema[keyword])) {
+    if (keyword in schema && !isSchema(schema[keyword])) {
       return { at: keyword, problem: 'must be an object of schemas' };
     }
   }
   const names: readonly unknown[] = Array.isArray(required) ? required : [];
-  const none = names.find((name) => isObject(properties) && properties[String(name)] === false);
+  const none = names.find((name) => isSchema(properties) && properties[String(name)] === false);
   if (none === undefined) return undefined;
   return { at: `properties.${String(none)}`, problem: 'is required, and false allows no value' };
 }
 
-function innerOf(schema: Readonly<Record<string, unknown>>): { schema: unknown; at: string }[] {
+function innerOf(schema: Schema): { schema: unknown; at: string }[] {
   const inner: { schema: unknown; at: string }[] = [];
   for (const keyword of single) {
     if (keyword in schema) inner.push({ schema: schema[keyword], at: keyword });
@@ -89,10 +91,6 @@ function innerOf(schema: Readonly<Record<string, unknown>>): { schema: unknown; 
 
 function isFilled(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function join(at: string, inner: string): string {
