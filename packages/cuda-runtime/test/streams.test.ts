@@ -159,7 +159,7 @@ onEachBackend((backend) => {
       expect(legacy.isIdle()).toBe(false);
       const endOther = closeGate(t, a); // not blocking: none of its business
       endBlocking();
-      if (!kernelsOverlap) endOther(); // there the wait is for every kernel of the device
+      if (!kernelsOverlap) endOther(); // there the wait lasts for this one, too
       await legacy.synchronize();
       expect([legacy.isIdle(), blocking.isIdle()]).toEqual([true, true]);
       if (kernelsOverlap) {
