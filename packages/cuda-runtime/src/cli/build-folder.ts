@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { isAbsolute, join } from 'node:path';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
 import { CommandError } from './command-line.js';
 import type { Variables } from './find-program.js';
 
@@ -23,12 +23,15 @@ export function buildFolder(root: string, variables: Variables): string {
   const hint = named
     ? 'name another folder in CUDA_RUNTIME_BUILD_DIR'
     : 'name a folder to build in, and to load from, in CUDA_RUNTIME_BUILD_DIR';
-  throw new CommandError(`${folder} cannot be written (${refusal}); ${hint}`);
+  const what = named ? `CUDA_RUNTIME_BUILD_DIR is ${folder}, which` : folder;
+  throw new CommandError(`${what} cannot be written (${refusal}); ${hint}`);
 }
 
 /** Permission bits do not tell of read-only file systems; writing does. */
 function writeRefusal(folder: string): string | undefined {
   try {
+    const missing = outermostMissing(folder);
+    if (missing !== undefined) makeFolder(missing);
     mkdirSync(folder, { recursive: true });
     const file = join(folder, `.write-test-${process.pid}`);
     writeFileSync(file, '');
@@ -36,5 +39,25 @@ function writeRefusal(folder: string): string | undefined {
     return undefined;
   } catch (error) {
     return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+/** The first folder on the way down to `folder` that is not there. */
+function outermostMissing(folder: string): string | undefined {
+  if (statSync(folder, { throwIfNoEntry: false })) return undefined;
+  const above = dirname(folder);
+  return above === folder ? folder : (outermostMissing(above) ?? folder);
+}
+
+/**
+ * By itself and first: `recursive` never ends where a folder is there and takes none (`ENOENT`, as
+ * below `/proc`). One that was just made takes more.
+ */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have made it meanwhile.
+    if (!statSync(folder, { throwIfNoEntry: false })) throw error;
   }
 }

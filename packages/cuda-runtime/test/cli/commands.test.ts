@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,8 @@ function cli(args: readonly string[], variables: Readonly<Record<string, string>
     env,
     cwd: root,
     encoding: 'utf8',
+    timeout: 50_000,
+    killSignal: 'SIGKILL',
   });
 }
 
@@ -102,7 +104,39 @@ describe('build', () => {
     const { status, stderr } = cli(['build'], { CUDA_RUNTIME_BUILD_DIR: 'out' });
     expect([status, stderr]).toEqual([1, expect.stringContaining('expected an absolute path')]);
   });
+
+  test('makes the folder of CUDA_RUNTIME_BUILD_DIR with those above it, or says why not', () => {
+    const folder = join(empty, 'a', 'b', 'c');
+    const build = (named: string) =>
+      cli(['build', '--CDCRT_CUDA=OFF', '--CDCRT_SANITIZE=dirt'], {
+        CUDA_RUNTIME_BUILD_DIR: named,
+      });
+    for (const named of [folder, folder, `${folder}/../d/`]) {
+      expect(build(named).stderr).toContain('CRT_SANITIZE=dirt is not one of none');
+    }
+    expect(readdirSync(join(empty, 'a', 'b'))).toEqual(['c', 'd']);
+    writeFileSync(join(folder, 'file'), '');
+    const named = join(folder, 'file', 'x', 'y');
+    const { status, stderr } = build(named);
+    expect([status, stderr]).toEqual([1, expect.stringContaining(refusal(named, 'ENOTDIR'))]);
+  });
+
+  // Node's own way to make folders one in another never comes back from there.
+  test.skipIf(process.platform !== 'linux')(
+    'refuses at once to build below /proc',
+    () => {
+      for (const named of ['/proc/zz', '/proc/x/y']) {
+        const { status, signal, stderr } = cli(['build'], { CUDA_RUNTIME_BUILD_DIR: named });
+        expect([status, signal]).toEqual([1, null]);
+        expect(stderr).toContain(refusal(named, 'ENOENT'));
+      }
+    },
+    110_000,
+  );
 });
+
+const refusal = (folder: string, code: string) =>
+  `CUDA_RUNTIME_BUILD_DIR is ${folder}, which cannot be written (${code}); name another folder`;
 
 test.each([
   [['--version'], 0, /^\d+\.\d+\.\d+\n$/],
