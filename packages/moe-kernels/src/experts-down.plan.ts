@@ -1,5 +1,10 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import { type ExpertsPlan, type ExpertsShape, planExperts } from './experts.plan.js';
+import {
+  type ExpertsPlan,
+  type ExpertsShape,
+  planExperts,
+  type TensorCorePath,
+} from './experts.plan.js';
 import { packedBytes } from './experts-gate-up.plan.js';
 import type { PdlChooser } from './pdl.js';
 
@@ -16,7 +21,7 @@ export function planExpertsDown(
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
-  path?: 'stream' | 'tiled',
+  path?: TensorCorePath,
 ): ExpertsPlan {
   const projection = {
     kernel: 'experts_down',
@@ -24,7 +29,9 @@ export function planExpertsDown(
     outputs: shape.hidden,
     rowTileOutputs: 16,
     cpuOutputs: downChannels,
+    rows: shape.tokens * shape.k,
   } as const;
   const plan = planExperts(projection, shape, device, pdl, path);
+  if (plan.pack) return plan;
   return { ...plan, workspaceBytes: packedBytes(shape, shape.intermediate, device) };
 }

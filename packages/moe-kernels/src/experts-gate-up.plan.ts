@@ -1,5 +1,10 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import { type ExpertsPlan, type ExpertsShape, planExperts } from './experts.plan.js';
+import {
+  type ExpertsPlan,
+  type ExpertsShape,
+  planExperts,
+  type TensorCorePath,
+} from './experts.plan.js';
 import type { PdlChooser } from './pdl.js';
 
 /** Channels that one unit of work computes on the CPU; the kernel's `kChannels`. */
@@ -15,7 +20,7 @@ export function planExpertsGateUp(
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
-  path?: 'stream' | 'tiled',
+  path?: TensorCorePath,
 ): ExpertsPlan {
   const projection = {
     kernel: 'experts_gate_up',
@@ -23,8 +28,10 @@ export function planExpertsGateUp(
     outputs: shape.intermediate,
     rowTileOutputs: 8,
     cpuOutputs: gateUpChannels,
+    rows: shape.tokens,
   } as const;
   const plan = planExperts(projection, shape, device, pdl, path);
+  if (plan.pack) return plan;
   return { ...plan, workspaceBytes: packedBytes(shape, shape.hidden, device) };
 }
 

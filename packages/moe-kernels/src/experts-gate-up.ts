@@ -9,7 +9,9 @@ import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/
 import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
 import { ArgumentRangeError } from './errors/index.js';
+import type { TensorCorePath } from './experts.plan.js';
 import { planExpertsGateUp } from './experts-gate-up.plan.js';
+import { launchPack } from './experts-pack.js';
 import { moeKernel } from './module.js';
 import { type PdlChooser, withoutPdl } from './pdl.js';
 
@@ -33,7 +35,7 @@ export interface ExpertsOptions {
   /**
    * Of a GPU, for measurements: weights streamed or tiled, with the same bits. Default by shape.
    */
-  readonly path?: 'stream' | 'tiled';
+  readonly path?: TensorCorePath;
 }
 
 const operation = 'expertsGateUp';
@@ -61,6 +63,7 @@ export function expertsGateUp(
   const plan = planExpertsGateUp(shape, stream.device.limits, pdl, path);
   if (slots === 0) return y;
   withScratchBytes(allocator, plan.workspaceBytes, 'experts.packed', (packed) => {
+    launchPack(stream, plan, input.hidden, packed);
     stream.launch(moeKernel(stream, plan.kernel), plan.config, {
       x: input.hidden,
       w13: input.w13.data,

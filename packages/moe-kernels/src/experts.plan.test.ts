@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fakeStream } from '../test/makers/fake-stream.js';
-import type { ExpertsShape } from './experts.plan.js';
+import type { ExpertsShape, TensorCorePath } from './experts.plan.js';
 import { planExpertsDown } from './experts-down.plan.js';
 import { planExpertsGateUp } from './experts-gate-up.plan.js';
 import { withoutPdl } from './pdl.js';
@@ -13,7 +13,7 @@ const m3: ExpertsShape = {
 /** Plans of both projections on a Hopper. */
 async function plan(
   changes: Partial<ExpertsShape>,
-  { path, limits = {} }: { path?: 'stream' | 'tiled'; limits?: object } = {},
+  { path, limits = {} }: { path?: TensorCorePath; limits?: object } = {},
 ) {
   const hopper = { sm: '9.0', cpuLevel: '', processors: 132, ...limits };
   const device = (await fakeStream(hopper)).stream.device.limits;
@@ -33,7 +33,10 @@ describe('planExperts', () => {
       kernel: 'experts_gate_up_mxfp8_bf16_shared',
       // 96 row tiles of gates and ups for each of 4 experts
       config: { grid: [384], block: [32, 8], sharedBytes: 64_016 + 129 * 16 },
-      refused: [{ path: 'tiled', reason: '1 rows an expert on average; tiles pay from 24' }],
+      refused: [
+        { path: 'wgmma', reason: '1 rows an expert on average; tiles pay from 16' },
+        { path: 'tiled', reason: '1 rows an expert on average; tiles pay from 24' },
+      ],
     });
     const bf16 = await plan({ intermediate: 768, weights: 'bf16' });
     expect(bf16.gateUp).toMatchObject({
@@ -65,17 +68,61 @@ describe('planExperts', () => {
     expect(await gridOf(17)).toEqual([792]);
   });
 
-  it('takes tiles where experts have many rows', async () => {
+  it('takes tiles by warpgroups where experts have many rows', async () => {
     const { gateUp, down } = await plan({ tokens: 8192 });
+    expect(gateUp).toMatchObject({
+      path: 'wgmma',
+      kernel: 'experts_gate_up_mxfp8_bf16_wgmma',
+      config: { grid: [264], block: [384], sharedBytes: 165_984 + 1024 + 129 * 4 },
+      // All rows of x, reordered: 8 columns a thread, 8 blocks a processor.
+      workspaceBytes: 8192 * 6144 * 2,
+      pack: { kernel: 'experts_pack_mxfp8', config: { grid: [1056], block: [256] } },
+      refused: [
+        { path: 'stream', reason: '256 rows an expert on average; streaming pays below 16' },
+        { path: 'tiled', reason: 'warpgroups multiply the same tiles' },
+      ],
+    });
+    expect(down).toMatchObject({
+      kernel: 'experts_down_mxfp8_bf16_wgmma',
+      config: { sharedBytes: 182_368 + 1024 + 129 * 4 },
+      workspaceBytes: 8192 * 4 * 3072 * 2,
+    });
+    const bf16 = await plan({ tokens: 512, weights: 'bf16' });
+    expect([bf16.gateUp.pack?.kernel, bf16.gateUp.config.sharedBytes]).toEqual([
+      'experts_pack_bf16',
+      182_352 + 1024 + 129 * 4,
+    ]);
+    expect(bf16.down.config.sharedBytes).toBe(198_736 + 1024 + 129 * 4);
+    expect((await plan({ tokens: 511 })).gateUp.path).toBe('stream');
+    expect((await plan({ tokens: 512 })).gateUp.path).toBe('wgmma');
+  });
+
+  it('takes tiles without them where they are not to be had, and says why', async () => {
+    const limits = { sm: '8.0' };
+    const { gateUp, down } = await plan({ tokens: 8192 }, { limits });
     expect(gateUp).toMatchObject({
       path: 'tiled',
       kernel: 'experts_gate_up_mxfp8_bf16_tiled',
       config: { grid: [264], block: [256], sharedBytes: 100_352 + 129 * 4 },
-      refused: [{ path: 'stream' }],
+      workspaceBytes: 0,
+      refused: [
+        { path: 'stream' },
+        { path: 'wgmma', reason: 'compute capability 8.0 has no such products, 9.0 has' },
+      ],
     });
+    expect(gateUp.pack).toBeUndefined();
     expect(down.kernel).toBe('experts_down_mxfp8_bf16_tiled');
-    expect((await plan({ tokens: 767 })).gateUp.path).toBe('stream');
-    expect((await plan({ tokens: 768 })).gateUp.path).toBe('tiled');
+    expect((await plan({ tokens: 767 }, { limits })).gateUp.path).toBe('stream');
+    expect((await plan({ tokens: 768 }, { limits })).gateUp.path).toBe('tiled');
+    const narrow = await plan({ tokens: 8192, intermediate: 96 });
+    expect(narrow.gateUp.path).toBe('wgmma');
+    expect(narrow.down).toMatchObject({
+      path: 'tiled',
+      refused: [{ path: 'stream' }, { path: 'wgmma', reason: '96 columns are no multiple of 64' }],
+    });
+    await expect(plan({}, { path: 'wgmma', limits })).rejects.toThrow(
+      "experts_gate_up: path 'wgmma' cannot be had: compute capability 8.0 has no such products, 9.0 has",
+    );
   });
 
   it('streams where tiles do not fit, and says so', async () => {
@@ -83,6 +130,10 @@ describe('planExperts', () => {
     const { gateUp } = await plan({ tokens: 8192, weights: 'bf16' }, { limits });
     expect(gateUp.path).toBe('stream');
     expect(gateUp.refused).toEqual([
+      {
+        path: 'wgmma',
+        reason: 'tiles need 184020 bytes of shared memory, a block may have 101376',
+      },
       {
         path: 'tiled',
         reason: 'tiles need 133764 bytes of shared memory, a block may have 101376',

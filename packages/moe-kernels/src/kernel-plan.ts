@@ -25,7 +25,7 @@ export interface KernelChoice {
 }
 
 const grouped = ['mxfp8_bf16', 'mxfp8_f32', 'bf16_bf16', 'bf16_f32', 'f32_bf16', 'f32_f32']
-  .concat(['mxfp8_bf16_shared', 'bf16_bf16_shared', 'mxfp8_bf16_tiled', 'bf16_bf16_tiled'])
+  .concat(['shared', 'tiled', 'wgmma'].flatMap((way) => [`mxfp8_bf16_${way}`, `bf16_bf16_${way}`]))
   .flatMap((types) => [`experts_gate_up_${types}`, `experts_down_${types}`]);
 
 /**
@@ -40,6 +40,8 @@ export const waitingKernels: ReadonlySet<string> = new Set([
   'permute',
   'permute_few',
   ...grouped,
+  'experts_pack_mxfp8',
+  'experts_pack_bf16',
   'finalize_f32',
   'finalize_bf16',
 ]);

@@ -1,5 +1,5 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import type { ExpertsShape } from './experts.plan.js';
+import type { ExpertsPlan, ExpertsShape } from './experts.plan.js';
 import { planExpertsDown } from './experts-down.plan.js';
 import { planExpertsGateUp } from './experts-gate-up.plan.js';
 import { planFinalize } from './finalize.plan.js';
@@ -9,7 +9,10 @@ import { planPermute } from './permute.plan.js';
 
 /** Everything that one call will launch, in order. */
 export interface RoutedExpertsPlan {
-  /** permute unless the call brings its maps, gate and up, down, finalize; none without tokens. */
+  /**
+   * permute unless the call brings its maps, gate and up, down, finalize, with a launch before each
+   * of the projections that wants its activations reordered; none without tokens.
+   */
   readonly steps: readonly KernelPlan[];
   /** Intermediate tensors taken from the allocator. */
   readonly workspaceBytes: number;
@@ -40,8 +43,8 @@ export function planRoutedExperts(
   const gateUp = planExpertsGateUp(shape, device, isPermuted ? first : pdl);
   const steps = [
     ...(isPermuted ? [] : [planPermute(shape, device, first)]),
-    gateUp,
-    planExpertsDown(shape, device, pdl),
+    ...withPack(gateUp),
+    ...withPack(planExpertsDown(shape, device, pdl)),
     planFinalize({ tokens, hidden, dtype: activations }, device, last),
   ];
   return {
@@ -53,6 +56,11 @@ export function planRoutedExperts(
       ...gateUp.refused,
     ],
   };
+}
+
+/** The workspace is the projection's. */
+function withPack(plan: ExpertsPlan): readonly KernelPlan[] {
+  return plan.pack ? [plan.pack, plan] : [plan];
 }
 
 function workspaceBytes(

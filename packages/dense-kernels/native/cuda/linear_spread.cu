@@ -166,7 +166,7 @@ struct Widened {
     for (int half = 0; half < 2; ++half) {
       const uint4 row = load16(weights + half * kHalfBytes);
       const uint32_t scale = static_cast<uint8_t>(scales[half * below_scales]);
-      const uint32_t factor = factor_of(scale);
+      const uint32_t factor = e4m3_factor(scale);
 #pragma unroll
       for (int step = 0; step < kSteps; ++step) {
         e4m3x4_to_bf16_by(word_of(row, step), factor, a[step][half], a[step][half + 2]);

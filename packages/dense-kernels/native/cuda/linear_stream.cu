@@ -147,7 +147,7 @@ __device__ __forceinline__ void sum_units(Sums<S>& acc, Specials& specials, cons
       for (int half = 0; half < 2; ++half) {
         const int at = place % (2 * kScaleSector) + half * 8 * kScalePitch;
         const uint32_t scale = static_cast<uint8_t>(ring.end[scale_at + at]);
-        weights.factor[half] = factor_of(scale);
+        weights.factor[half] = e4m3_factor(scale);
         specials.look_at_scale(scale);
       }
       place += 2;

@@ -29,22 +29,6 @@ __device__ __forceinline__ uint4 stream_columns(const Element* row, int first, i
   return load_columns<false>(row, first, columns);
 }
 
-// 2^120 * 2^(scale - 127) in both halves of a word, for scale bytes up to 134.
-__device__ __forceinline__ uint32_t factor_of(uint32_t scale) {
-  return (scale + 120u) * 0x00800080u;
-}
-
-// As e4m3x4_to_bf16_plain, with the factor made once for many words: each pair of codes is widened
-// to 16 bits with its signs, moved, cleared of the surplus signs and multiplied.
-__device__ __forceinline__ void e4m3x4_to_bf16_by(uint32_t codes, uint32_t factor, uint32_t& low,
-                                                  uint32_t& high) {
-  uint32_t first, second;  // 0x9180: byte 0, its sign eight times, byte 1, its sign; 0xb3a2: 2 and 3
-  asm("prmt.b32 %0, %1, 0, 0x9180;" : "=r"(first) : "r"(codes));
-  asm("prmt.b32 %0, %1, 0, 0xb3a2;" : "=r"(second) : "r"(codes));
-  low = bf16x2_multiply(first * 16u & 0x87f087f0u, factor);
-  high = bf16x2_multiply(second * 16u & 0x87f087f0u, factor);
-}
-
 // Collects in bits 7, 15, 23 and 31 whether there was a NaN: adding 1 to a code turns its highest
 // bit over if the others are ones. What one NaN carries into the next code changes nothing. `one`
 // is 1, but the compiler must not know it: the sum is made where products are, as the other units

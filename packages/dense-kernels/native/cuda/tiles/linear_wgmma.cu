@@ -16,6 +16,7 @@ namespace {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 constexpr int kXBytes = 128 * kWgmmaRowBytes;
+constexpr int kSums = 64;  // of a thread
 constexpr int kRowsAtOnce = kThreads / kWarp;  // tokens, whose words a warp has each
 
 // Where a block's stages are: x first, since its rows want large multiples.
@@ -116,7 +117,7 @@ __device__ __forceinline__ void wait_for_stage() {
 
 // Sums of the warp's rows for all tokens of the block.
 template <typename T>
-__device__ __forceinline__ void sum_units(float (&total)[kWgmmaSums], const LinearParams& p,
+__device__ __forceinline__ void sum_units(float (&total)[kSums], const LinearParams& p,
                                           const BlockJob& job, const Ring<T>& ring) {
   const int q = lane_id() % 4;
   const int row = job.first_output + warp_id() * kRowTile + lane_id() / 4;
@@ -128,7 +129,7 @@ __device__ __forceinline__ void sum_units(float (&total)[kWgmmaSums], const Line
     if (unit < job.units) copy_unit(p, job, ring, unit);
     commit_copies();  // empty groups keep the count right
   }
-  float slice[kWgmmaSums] = {};
+  float slice[kSums] = {};
   uint32_t a[4 * kSteps];
   wait_for_stage<T::kStages - 2>();
   widen<T>(a, ring.weights_of(0), scales);
@@ -143,7 +144,7 @@ __device__ __forceinline__ void sum_units(float (&total)[kWgmmaSums], const Line
     wgmma_begin();
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      wgmma_64x128(slice, a + 4 * step, x + 2 * step, within + step);
+      wgmma<128>(slice, a + 4 * step, x + 2 * step, within + step);
     }
     wgmma_commit();
     uint32_t next[4 * kSteps] = {};
@@ -162,7 +163,7 @@ __device__ __forceinline__ void sum_units(float (&total)[kWgmmaSums], const Line
     if (ends) {
       within = 0;
 #pragma unroll
-      for (int i = 0; i < kWgmmaSums; ++i) total[i] += slice[i];
+      for (int i = 0; i < kSums; ++i) total[i] += slice[i];
     }
 #pragma unroll
     for (int i = 0; i < 4 * kSteps; ++i) a[i] = next[i];
@@ -171,7 +172,7 @@ __device__ __forceinline__ void sum_units(float (&total)[kWgmmaSums], const Line
 
 // Sums to shared memory, [token][output].
 template <typename T>
-__device__ __forceinline__ void spread_rows(const float (&total)[kWgmmaSums], float* result) {
+__device__ __forceinline__ void spread_rows(const float (&total)[kSums], float* result) {
   const int row = warp_id() * kRowTile + lane_id() / 4;
   const int first_token = lane_id() % 4 * 2;
 #pragma unroll
@@ -192,7 +193,7 @@ __device__ __forceinline__ void wgmma_linear(const LinearParams& p) {
   char* stages = memory + (-shared_address(memory) & (kWgmmaAlign - 1));
   const BlockJob job{static_cast<int>(blockIdx.x) * T::kRows, int64_t{blockIdx.y} * T::kTokens,
                      (p.in + kUnit - 1) / kUnit};
-  float total[kWgmmaSums] = {};
+  float total[kSums] = {};
   sum_units<T>(total, p, job, {stages});
   wait_copies<0>();
   __syncthreads();  // the stages are free

@@ -274,13 +274,36 @@ __device__ __forceinline__ void join_slice(TiledSums& totals, TiledSums& sums) {
   }
 }
 
-// Results go through shared memory, so that each token's are written 16 bytes at a time.
+// Results of a unit from shared memory, each token's 16 bytes at a time, by `threads` threads.
+template <typename Problem>
+__device__ __forceinline__ void send_results(const Problem& problem, const Unit& unit,
+                                             const TiledResults<Problem>& results, int thread,
+                                             int threads) {
+  using dense_kernels::cuda::Bf16;
+  constexpr int kOutputs = TiledResults<Problem>::kOutputs;
+  Bf16* y = static_cast<Bf16*>(problem.results());
+  const int32_t outputs = problem.outputs();
+  const bool whole = dense_kernels::cuda::is_aligned(y) && outputs % 8 == 0;
+  const int32_t first = unit.block * kOutputs;
+  for (int i = thread; i < unit.tile.count * (kOutputs / 8); i += threads) {
+    const int token = i / (kOutputs / 8);
+    const int32_t output = first + i % (kOutputs / 8) * 8;
+    const Bf16* from = &results.value[token * TiledResults<Problem>::kPitch + output - first];
+    Bf16* to = y + int64_t{unit.tile.first + token} * outputs + output;
+    if (whole && output + 8 <= outputs) {
+      dense_kernels::cuda::store16(to, dense_kernels::cuda::load16(from));
+    } else {
+      for (int c = 0; c < 8 && output + c < outputs; ++c) to[c] = from[c];
+    }
+  }
+}
+
+// Results go through shared memory.
 template <typename Problem>
 __device__ __forceinline__ void write_results(const Problem& problem, const Unit& unit,
                                               const TiledPlace& at, const TiledSums& totals,
                                               TiledResults<Problem>& results) {
   using dense_kernels::cuda::Bf16;
-  constexpr int kOutputs = TiledResults<Problem>::kOutputs;
   constexpr int kPitch = TiledResults<Problem>::kPitch;
 #pragma unroll
   for (int m = 0; m < kOwnRowTiles; ++m) {
@@ -299,21 +322,7 @@ __device__ __forceinline__ void write_results(const Problem& problem, const Unit
     }
   }
   __syncthreads();
-  Bf16* y = static_cast<Bf16*>(problem.results());
-  const int32_t outputs = problem.outputs();
-  const bool whole = dense_kernels::cuda::is_aligned(y) && outputs % 8 == 0;
-  const int32_t first = unit.block * kOutputs;
-  for (int i = threadIdx.x; i < unit.tile.count * (kOutputs / 8); i += kTiledThreads) {
-    const int token = i / (kOutputs / 8);
-    const int32_t output = first + i % (kOutputs / 8) * 8;
-    const Bf16* from = &results.value[token * kPitch + output - first];
-    Bf16* to = y + int64_t{unit.tile.first + token} * outputs + output;
-    if (whole && output + 8 <= outputs) {
-      dense_kernels::cuda::store16(to, dense_kernels::cuda::load16(from));
-    } else {
-      for (int c = 0; c < 8 && output + c < outputs; ++c) to[c] = from[c];
-    }
-  }
+  send_results(problem, unit, results, threadIdx.x, kTiledThreads);
 }
 
 // One unit. Stage s is filled while stages s - 3 … s - 1 wait or are multiplied.
@@ -356,7 +365,7 @@ __device__ __forceinline__ void run_tiled_unit(const Problem& problem, const Uni
   __syncthreads();  // and stages again
 }
 
-// Dynamic shared memory: TiledShared, then `before` [experts + 1].
+// Dynamic shared memory: TiledShared, then `before` [experts + 1]. A block may have more threads.
 template <typename W, typename Problem>
 __device__ __forceinline__ void run_tiled(const Problem& problem, uint4* memory) {
   auto& shared = *reinterpret_cast<TiledShared<W, Problem>*>(memory);
@@ -367,6 +376,7 @@ __device__ __forceinline__ void run_tiled(const Problem& problem, uint4* memory)
                              problem.p.experts, problem.p.slots, kTiledTokens};
   const int32_t blocks = (row_tiles(problem) + kTiledRowTiles - 1) / kTiledRowTiles;
   const int64_t units = int64_t{list_tiles(tiles)} * blocks;
+  if (threadIdx.x >= kTiledThreads) return;  // barriers wait for those only that are there
   for (int64_t number = blockIdx.x; number < units; number += gridDim.x) {
     run_tiled_unit<W>(problem, find_unit(tiles, number, blocks), shared);
   }

@@ -15,6 +15,8 @@
 /* kernel experts_down_bf16_bf16_shared ExpertsDownParams block=256 pdl=waits,triggers cpu=experts_down_bf16_bf16 */
 /* kernel experts_down_mxfp8_bf16_tiled ExpertsDownParams block=256 pdl=waits,triggers cpu=experts_down_mxfp8_bf16 */
 /* kernel experts_down_bf16_bf16_tiled ExpertsDownParams block=256 pdl=waits,triggers cpu=experts_down_bf16_bf16 */
+/* kernel experts_down_mxfp8_bf16_wgmma ExpertsDownParams block=384 pdl=waits,triggers cpu=experts_down_mxfp8_bf16 */
+/* kernel experts_down_bf16_bf16_wgmma ExpertsDownParams block=384 pdl=waits,triggers cpu=experts_down_bf16_bf16 */
 typedef struct ExpertsDownParams {
   const void* y;        /* r bf16|f32 [slots, intermediate] activated rows in permuted order */
   const void* w2;       /* r e4m3|bf16|f32 [experts, hidden, intermediate] */

@@ -20,6 +20,8 @@
 /* kernel experts_gate_up_bf16_bf16_shared ExpertsGateUpParams block=256 pdl=waits,triggers cpu=experts_gate_up_bf16_bf16 */
 /* kernel experts_gate_up_mxfp8_bf16_tiled ExpertsGateUpParams block=256 pdl=waits,triggers cpu=experts_gate_up_mxfp8_bf16 */
 /* kernel experts_gate_up_bf16_bf16_tiled ExpertsGateUpParams block=256 pdl=waits,triggers cpu=experts_gate_up_bf16_bf16 */
+/* kernel experts_gate_up_mxfp8_bf16_wgmma ExpertsGateUpParams block=384 pdl=waits,triggers cpu=experts_gate_up_mxfp8_bf16 */
+/* kernel experts_gate_up_bf16_bf16_wgmma ExpertsGateUpParams block=384 pdl=waits,triggers cpu=experts_gate_up_bf16_bf16 */
 typedef struct ExpertsGateUpParams {
   const void* x;        /* r bf16|f32 [tokens, hidden] token rows, gathered through `rows` */
   const void* w13;      /* r e4m3|bf16|f32 [experts, 2 * intermediate, hidden] gate, then up rows */

@@ -116,14 +116,31 @@ __device__ __forceinline__ uint32_t e4m3x2_placed(uint32_t codes) {
   return (codes & 0x80008000u) | (codes >> 4 & 0x07f007f0u);
 }
 
+// What placed codes are multiplied by: 2^120 * 2^(scale - 127) in both halves of a
+// word, for scale bytes up to 134.
+__device__ __forceinline__ uint32_t e4m3_factor(uint32_t scale) {
+  return (scale + 120u) * 0x00800080u;
+}
+
 // The four codes of a word times one scale, as two words of two bf16: codes (0, 1) and (2, 3), the
 // lower code in the low half. For codes without NaN and scale bytes up to 134, which are those of a
 // model's weights; exact when the scale byte is at least 3, else rounded once.
 __device__ __forceinline__ void e4m3x4_to_bf16_plain(uint32_t codes, uint32_t scale, uint32_t& low,
                                                      uint32_t& high) {
-  const uint32_t factor = (scale + 120u) * 0x00800080u;  // 2^120 * 2^(scale - 127), twice
+  const uint32_t factor = e4m3_factor(scale);
   low = bf16x2_multiply(e4m3x2_placed(__byte_perm(codes, 0, 0x1404)), factor);
   high = bf16x2_multiply(e4m3x2_placed(__byte_perm(codes, 0, 0x3424)), factor);
+}
+
+// As e4m3x4_to_bf16_plain, with the factor made once for many words: each pair of codes is widened
+// to 16 bits with its signs, moved, cleared of the surplus signs and multiplied.
+__device__ __forceinline__ void e4m3x4_to_bf16_by(uint32_t codes, uint32_t factor, uint32_t& low,
+                                                  uint32_t& high) {
+  uint32_t first, second;  // 0x9180: byte 0, its sign eight times, byte 1, its sign; 0xb3a2: 2 and 3
+  asm("prmt.b32 %0, %1, 0, 0x9180;" : "=r"(first) : "r"(codes));
+  asm("prmt.b32 %0, %1, 0, 0xb3a2;" : "=r"(second) : "r"(codes));
+  low = bf16x2_multiply(first * 16u & 0x87f087f0u, factor);
+  high = bf16x2_multiply(second * 16u & 0x87f087f0u, factor);
 }
 
 // Whether e4m3x4_to_bf16_plain would be wrong.

@@ -20,7 +20,6 @@ namespace dense_kernels::cuda {
 
 constexpr int kWgmmaRowBytes = 128;
 constexpr int kWgmmaAlign = 1024;
-constexpr int kWgmmaSums = 64;  // of a thread, for 128 rows of b
 
 // Where chunk `chunk` of row `row` of b lies.
 __device__ __forceinline__ int wgmma_chunk(int row, int chunk) {
@@ -65,38 +64,66 @@ __device__ __forceinline__ void pin(uint32_t (&value)[kCount]) {
   for (int i = 0; i < kCount; ++i) asm volatile("" : "+r"(value[i])::"memory");
 }
 
-// One step of 16 columns for 64 rows of a and 128 rows of b; the sums begin anew unless `adds`.
-__device__ __forceinline__ void wgmma_64x128(float (&d)[kWgmmaSums], const uint32_t* a, uint64_t b,
-                                             int32_t adds) {
-  asm volatile(
-      "{\n"
-      ".reg .pred p;\n"
-      "setp.ne.b32 p, %69, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
-      "{%64, %65, %66, %67}, %68, p, 1, 1, 0;\n"
-      "}\n"
-      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3]),
-        "+f"(d[4]), "+f"(d[5]), "+f"(d[6]), "+f"(d[7]),
-        "+f"(d[8]), "+f"(d[9]), "+f"(d[10]), "+f"(d[11]),
-        "+f"(d[12]), "+f"(d[13]), "+f"(d[14]), "+f"(d[15]),
-        "+f"(d[16]), "+f"(d[17]), "+f"(d[18]), "+f"(d[19]),
-        "+f"(d[20]), "+f"(d[21]), "+f"(d[22]), "+f"(d[23]),
-        "+f"(d[24]), "+f"(d[25]), "+f"(d[26]), "+f"(d[27]),
-        "+f"(d[28]), "+f"(d[29]), "+f"(d[30]), "+f"(d[31]),
-        "+f"(d[32]), "+f"(d[33]), "+f"(d[34]), "+f"(d[35]),
-        "+f"(d[36]), "+f"(d[37]), "+f"(d[38]), "+f"(d[39]),
-        "+f"(d[40]), "+f"(d[41]), "+f"(d[42]), "+f"(d[43]),
-        "+f"(d[44]), "+f"(d[45]), "+f"(d[46]), "+f"(d[47]),
-        "+f"(d[48]), "+f"(d[49]), "+f"(d[50]), "+f"(d[51]),
-        "+f"(d[52]), "+f"(d[53]), "+f"(d[54]), "+f"(d[55]),
-        "+f"(d[56]), "+f"(d[57]), "+f"(d[58]), "+f"(d[59]),
-        "+f"(d[60]), "+f"(d[61]), "+f"(d[62]), "+f"(d[63])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds));
+// Sixteen sums from `i` on, as names and as operands.
+#define DENSE_KERNELS_NAMES_0 \
+  "%0, %1, %2, %3, %4, %5, %6, %7, " \
+  "%8, %9, %10, %11, %12, %13, %14, %15"
+#define DENSE_KERNELS_NAMES_16 \
+  "%16, %17, %18, %19, %20, %21, %22, %23, " \
+  "%24, %25, %26, %27, %28, %29, %30, %31"
+#define DENSE_KERNELS_NAMES_32 \
+  "%32, %33, %34, %35, %36, %37, %38, %39, " \
+  "%40, %41, %42, %43, %44, %45, %46, %47"
+#define DENSE_KERNELS_NAMES_48 \
+  "%48, %49, %50, %51, %52, %53, %54, %55, " \
+  "%56, %57, %58, %59, %60, %61, %62, %63"
+#define DENSE_KERNELS_SUMS(i)                                                            \
+  "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3]), "+f"(d[i + 4]),            \
+      "+f"(d[i + 5]), "+f"(d[i + 6]), "+f"(d[i + 7]), "+f"(d[i + 8]), "+f"(d[i + 9]),    \
+      "+f"(d[i + 10]), "+f"(d[i + 11]), "+f"(d[i + 12]), "+f"(d[i + 13]), "+f"(d[i + 14]), \
+      "+f"(d[i + 15])
+
+// `rows` of b, the names of the sums, of the four words of a, of b and of `adds`; then the sums.
+#define DENSE_KERNELS_WGMMA(rows, sums, a0, a1, a2, a3, b_name, adds_name, ...)             \
+  asm volatile(                                                                             \
+      "{\n.reg .pred p;\nsetp.ne.b32 p, " adds_name ", 0;\n"                               \
+      "wgmma.mma_async.sync.aligned.m64n" rows "k16.f32.bf16.bf16 {" sums "}, {" a0 ", " a1 \
+      ", " a2 ", " a3 "}, " b_name ", p, 1, 1, 0;\n}\n"                                     \
+      : __VA_ARGS__                                                                         \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(adds))
+
+// One step of 16 columns for 64 rows of a and kRows rows of b; the sums begin anew unless `adds`.
+template <int kRows>
+__device__ __forceinline__ void wgmma(float (&d)[kRows / 2], const uint32_t* a, uint64_t b,
+                                      int32_t adds) {
+  static_assert(kRows == 32 || kRows == 64 || kRows == 96 || kRows == 128);
+  if constexpr (kRows == 32) {
+    DENSE_KERNELS_WGMMA("32", DENSE_KERNELS_NAMES_0, "%16", "%17", "%18", "%19", "%20", "%21",
+                        DENSE_KERNELS_SUMS(0));
+  } else if constexpr (kRows == 64) {
+    DENSE_KERNELS_WGMMA("64", DENSE_KERNELS_NAMES_0 ", " DENSE_KERNELS_NAMES_16, "%32", "%33",
+                        "%34", "%35", "%36", "%37", DENSE_KERNELS_SUMS(0), DENSE_KERNELS_SUMS(16));
+  } else if constexpr (kRows == 96) {
+    DENSE_KERNELS_WGMMA(
+        "96", DENSE_KERNELS_NAMES_0 ", " DENSE_KERNELS_NAMES_16 ", " DENSE_KERNELS_NAMES_32, "%48",
+        "%49", "%50", "%51", "%52", "%53", DENSE_KERNELS_SUMS(0), DENSE_KERNELS_SUMS(16),
+        DENSE_KERNELS_SUMS(32));
+  } else {
+    DENSE_KERNELS_WGMMA("128",
+                        DENSE_KERNELS_NAMES_0 ", " DENSE_KERNELS_NAMES_16
+                                              ", " DENSE_KERNELS_NAMES_32
+                                              ", " DENSE_KERNELS_NAMES_48,
+                        "%64", "%65", "%66", "%67", "%68", "%69", DENSE_KERNELS_SUMS(0),
+                        DENSE_KERNELS_SUMS(16), DENSE_KERNELS_SUMS(32), DENSE_KERNELS_SUMS(48));
+  }
 }
+
+#undef DENSE_KERNELS_WGMMA
+#undef DENSE_KERNELS_SUMS
+#undef DENSE_KERNELS_NAMES_48
+#undef DENSE_KERNELS_NAMES_32
+#undef DENSE_KERNELS_NAMES_16
+#undef DENSE_KERNELS_NAMES_0
 
 #endif  // __CUDA_ARCH_FEAT_SM90_ALL
 
