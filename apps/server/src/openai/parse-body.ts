@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ApiError } from '../errors/index.js';
+import { rangeProblem } from './parse-body.range.js';
 import { notYet } from './sampling-fields.js';
 
 const mostDepth = 128;
@@ -9,7 +10,10 @@ const mostNodes = 2_000_000;
  * Of a list of a million wrong values zod makes a million problems, which takes seconds and
  * gigabytes; only one is told. The setting is that of `validate`, which does not tell it.
  */
-const firstOnly = { abortEarly: true } as z.core.ParseContext<z.core.$ZodIssue>;
+const firstOnly = {
+  abortEarly: true,
+  error: rangeProblem,
+} as z.core.ParseContext<z.core.$ZodIssue>;
 
 /** Parses a request body; the first problem becomes a 400 that names the field's JSON path. */
 export function parseBody<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
