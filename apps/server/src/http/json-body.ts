@@ -9,12 +9,16 @@ import { ApiError } from '../errors/index.js';
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   const parse = async ({ headers }: FastifyRequest, body: Buffer): Promise<unknown> => {
-    const { 'content-encoding': coding = 'identity' } = headers;
-    if (coding.trim().toLowerCase() !== 'identity') throw compressed();
+    if (!isPlain(headers['content-encoding'])) throw compressed();
     return parseJson(body);
   };
   // Not as strings: characters would take the place of bytes that are none, in prompts, too.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse);
+}
+
+/** Some proxies leave the header where they took its value away. */
+function isPlain(coding = ''): boolean {
+  return ['', 'identity'].includes(coding.trim().toLowerCase());
 }
 
 function compressed(): ApiError {
