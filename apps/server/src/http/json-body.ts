@@ -2,14 +2,25 @@ import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/index.js';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** An empty body is none, as without a content type. Default false: it is refused. */
+    mayBeEmpty?: boolean;
+  }
+}
+
 /**
  * Bodies are JSON in UTF-8 and nothing else; what is none is answered with the place where it goes
  * wrong.
  */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  const parse = async ({ headers }: FastifyRequest, body: Buffer): Promise<unknown> => {
+  const parse = async (
+    { headers, routeOptions }: FastifyRequest,
+    body: Buffer,
+  ): Promise<unknown> => {
     if (!isPlain(headers['content-encoding'])) throw compressed();
+    if (body.length === 0 && routeOptions.config.mayBeEmpty) return undefined;
     return parseJson(body);
   };
   // Not as strings: characters would take the place of bytes that are none, in prompts, too.
