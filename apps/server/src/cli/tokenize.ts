@@ -21,7 +21,8 @@ interface TokenizeFlags {
   readonly model?: string;
   readonly chat?: boolean;
   readonly decode?: boolean;
-  readonly format: (typeof formats)[number];
+  /** Undefined = a table of tokens, or what they say. */
+  readonly format?: (typeof formats)[number];
 }
 
 /**
@@ -35,13 +36,11 @@ export function addTokenizeCommand(program: Command): void {
     .argument('[text]', 'what to tokenize (default: all of the standard input)')
     .option('--model <dir>', 'folder with a tokenizer.json (default: the demo model)')
     .option('--chat', 'the text is JSON: a list of messages, or a chat request')
-    .option('--decode', 'the text is token ids: print what they say')
-    .addOption(new Option('--format <format>', 'of the output').choices(formats).default('table'))
+    .option('--decode', 'the text is token ids: print what they say, or with --format json that')
+    .addOption(formatOption())
     .action((text: string | undefined, flags: TokenizeFlags) =>
       orExit(async () => {
-        if (flags.chat && flags.decode) {
-          throw new ExitError('usage', '--chat and --decode contradict each other; leave one out');
-        }
+        checkFlags(flags);
         const input = await argumentOrInput(text);
         const folder = findTexts(flags.model);
         const tokenizer = await loadTokenizer(folder).catch((cause: Error) => {
@@ -49,11 +48,24 @@ export function addTokenizeCommand(program: Command): void {
         });
         process.stdout.write(
           flags.decode
-            ? decoded(input, tokenizer)
+            ? decoded(input, tokenizer, flags.format)
             : shown(await idsOf(input, flags, { tokenizer, folder }), tokenizer, flags.format),
         );
       }),
     );
+}
+
+function formatOption(): Option {
+  return new Option('--format <format>', 'of the output (default: "table")').choices(formats);
+}
+
+function checkFlags({ chat, decode, format }: TokenizeFlags): void {
+  if (chat && decode) {
+    throw new ExitError('usage', '--chat and --decode contradict each other; leave one out');
+  }
+  if (!decode || format === undefined || format === 'json') return;
+  const problem = `--format ${format} is of tokens, and --decode prints a text`;
+  throw new ExitError('usage', `${problem}; leave it out, or pass --format json`);
 }
 
 /** Texts of special tokens are special tokens in a text, and text in messages. */
@@ -101,7 +113,7 @@ function chatOf(text: string): ChatPrompt {
   }
 }
 
-function decoded(text: string, tokenizer: ChatTokenizer): string {
+function decoded(text: string, tokenizer: ChatTokenizer, format: TokenizeFlags['format']): string {
   const words = text.split(/[\s,[\]]+/).filter(Boolean);
   const ids = words.map((word) => {
     const id = /^\d+$/.test(word) ? Number(word) : Number.NaN;
@@ -110,6 +122,7 @@ function decoded(text: string, tokenizer: ChatTokenizer): string {
     throw new ExitError('usage', `--decode: ${word} is no token id; expected 0 to ${most}`);
   });
   const said = tokenizer.decode(ids);
+  if (format === 'json') return `${JSON.stringify({ prompt: said })}\n`;
   return process.stdout.isTTY ? `${printable(said)}\n` : said;
 }
 

@@ -17,6 +17,16 @@ export interface GrammarLibrary {
       stopTokenIds: readonly number[],
     ): Promise<LibraryObject>;
   };
+  readonly Grammar: {
+    fromEBNF(rules: string): Promise<LibraryObject>;
+    fromJSONSchema(
+      schema: string,
+      anyWhitespace: boolean,
+      indent: undefined,
+      separators: undefined,
+      isStrict: boolean,
+    ): Promise<LibraryRules>;
+  };
   readonly GrammarCompiler: {
     createGrammarCompiler(tokenizer: LibraryObject, isCached: boolean): Promise<LibraryCompiler>;
   };
@@ -34,17 +44,14 @@ export interface LibraryObject {
   dispose(): void;
 }
 
+/** A grammar that is not compiled; its text is rules that make it again. */
+export interface LibraryRules extends LibraryObject {
+  toString(): string;
+}
+
 /** Compiles; what it cannot read aborts the wasm. */
 export interface LibraryCompiler extends LibraryObject {
-  compileJSONSchema(
-    schema: string,
-    anyWhitespace: boolean,
-    indent: undefined,
-    separators: undefined,
-    isStrict: boolean,
-    mostWhitespace: number,
-  ): Promise<LibraryObject>;
-  compileGrammar(ebnf: string): Promise<LibraryObject>;
+  compileGrammar(grammar: LibraryObject): Promise<LibraryObject>;
   compileStructuralTag(tag: unknown): Promise<LibraryObject>;
 }
 

@@ -1,20 +1,21 @@
 import type { Grammar } from './grammar.js';
 import { grammarKey } from './grammar.js';
-import type { LibraryCompiler, LibraryObject } from './library.js';
+import type { GrammarLibrary, LibraryCompiler, LibraryObject } from './library.js';
+import { schemaRules } from './schema-rules.js';
 
 const mostGrammars = 128;
 /** Of source text; the compiled size is the library's secret, and grows with it. */
 const mostBytes = 2 ** 20;
-/** Between two tokens of JSON: enough for indented text, too little to go on for ever. */
-const mostWhitespace = 40;
 
 /** Compiled grammars, the latest used, within a number of them and of bytes of their sources. */
 export class GrammarShelf {
+  readonly #grammars: GrammarLibrary['Grammar'];
   readonly #compiler: LibraryCompiler;
   readonly #shelf = new Map<string, { readonly compiled: LibraryObject; readonly bytes: number }>();
   #bytes = 0;
 
-  constructor(compiler: LibraryCompiler) {
+  constructor(grammars: GrammarLibrary['Grammar'], compiler: LibraryCompiler) {
+    this.#grammars = grammars;
     this.#compiler = compiler;
   }
 
@@ -32,7 +33,7 @@ export class GrammarShelf {
       this.#shelf.set(key, known);
       return known.compiled;
     }
-    const compiled = await compile(this.#compiler, grammar);
+    const compiled = await this.#compile(grammar);
     const bytes = Buffer.byteLength(grammar.text);
     this.#shelf.set(key, { compiled, bytes });
     this.#bytes += bytes;
@@ -50,13 +51,14 @@ export class GrammarShelf {
       compiled.dispose();
     }
   }
-}
 
-function compile(
-  compiler: LibraryCompiler,
-  { kind, text, isStrict = true }: Grammar,
-): Promise<LibraryObject> {
-  if (kind === 'ebnf') return compiler.compileGrammar(text);
-  if (kind === 'tag') return compiler.compileStructuralTag(JSON.parse(text));
-  return compiler.compileJSONSchema(text, true, undefined, undefined, isStrict, mostWhitespace);
+  async #compile({ kind, text, isStrict = true }: Grammar): Promise<LibraryObject> {
+    if (kind === 'tag') return this.#compiler.compileStructuralTag(JSON.parse(text));
+    const isSchema = kind === 'schema';
+    const rules = isSchema ? await schemaRules(this.#grammars, text, isStrict) : text;
+    const grammar = await this.#grammars.fromEBNF(rules);
+    const compiled = await this.#compiler.compileGrammar(grammar);
+    grammar.dispose();
+    return compiled;
+  }
 }

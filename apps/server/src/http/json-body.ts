@@ -1,6 +1,13 @@
-import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors/index.js';
+import { utf8Text } from './request/utf8-text.js';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** An empty body is none, as without a content type. Default false: it is refused. */
+    mayBeEmpty?: boolean;
+  }
+}
 
 /**
  * Bodies are JSON in UTF-8 and nothing else; what is none is answered with the place where it goes
@@ -8,13 +15,21 @@ import { ApiError } from '../errors/index.js';
  */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  const parse = async ({ headers }: FastifyRequest, body: Buffer): Promise<unknown> => {
-    const { 'content-encoding': coding = 'identity' } = headers;
-    if (coding.trim().toLowerCase() !== 'identity') throw compressed();
+  const parse = async (
+    { headers, routeOptions }: FastifyRequest,
+    body: Buffer,
+  ): Promise<unknown> => {
+    if (!isPlain(headers['content-encoding'])) throw compressed();
+    if (body.length === 0 && routeOptions.config.mayBeEmpty) return undefined;
     return parseJson(body);
   };
-  // Not as strings: characters would take the place of bytes that are none, in prompts, too.
+  // Not as strings, which would not tell bytes that are none.
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, parse);
+}
+
+/** Some proxies leave the header where they took its value away. */
+function isPlain(coding = ''): boolean {
+  return ['', 'identity'].includes(coding.trim().toLowerCase());
 }
 
 function compressed(): ApiError {
@@ -41,31 +56,10 @@ function parseJson(body: Buffer): unknown {
 }
 
 function textOf(body: Buffer): string {
-  const text = body.toString('utf8');
-  if (isUtf8(body)) return text;
-  const at = firstReplaced(body, Buffer.from(text));
-  const message = `the body is not valid JSON: it is not UTF-8 from byte ${at} on`;
+  const read = utf8Text(body);
+  if ('text' in read) return read.text;
+  const message = `the body is not valid JSON: it is not UTF-8 from byte ${read.wrongAt} on`;
   throw new ApiError({ status: 400, code: 'invalid_json', message });
-}
-
-/** Where the first U+FFFD begins in a text that stands for bytes that are none. */
-function firstReplaced(body: Buffer, text: Buffer): number {
-  let at = firstDifference(body, text);
-  // The bytes may begin as those of U+FFFD do, so that they differ only within it.
-  while (((text[at] ?? 0) & 0xc0) === 0x80) at -= 1;
-  return at;
-}
-
-/** Where the two, which are not the same, begin to differ. */
-function firstDifference(one: Buffer, other: Buffer): number {
-  let [same, different] = [0, Math.min(one.length, other.length)];
-  while (same < different) {
-    const middle = (same + different + 1) >> 1;
-    const isSame = one.compare(other, same, middle, same, middle) === 0;
-    if (isSame) same = middle;
-    else different = middle - 1;
-  }
-  return same;
 }
 
 /** The engine's message without what is said already. */

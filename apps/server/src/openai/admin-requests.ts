@@ -15,13 +15,14 @@ export const adminSchemas = {
   }),
 } as const;
 
-/** What `POST /abort_request` ends: one request, or all (undefined). */
+/** What `POST /abort_request` ends: one request, or all (undefined), which has to be said. */
 export function parseAbortRequest(body: unknown): { readonly id: string | undefined } {
-  const { rid, request_id, abort_all } = parseBody(adminSchemas.abort, body);
+  const { rid, request_id, abort_all } = parseBody(adminSchemas.abort, body ?? {});
   const id = request_id ?? rid ?? undefined;
   if (abort_all && id !== undefined) throw fieldError('abort_all', 'leave out `rid` with it');
   if (!abort_all && id === undefined) {
-    throw fieldError('rid', 'or `abort_all: true` is required', 'missing_required_parameter');
+    const problem = 'is missing; send the id of a request, or `abort_all: true` to end them all';
+    throw fieldError('rid', problem, 'missing_required_parameter');
   }
   return { id };
 }

@@ -36,6 +36,7 @@ describe('a chat request', () => {
       { tools: [tool], tool_choice: { type: 'function', function: { name: 'nope' } } },
     ],
     ['tools[0].function.name', { tools: [{ type: 'function', function: { name: 'a b' } }] }],
+    ['tools[2].function.name', { tools: [tool, { ...tool, function: { name: 'g' } }, tool] }],
     ['messages[0].content', { messages: [{ role: 'user' }] }],
     ['messages[0].tool_call_id', { messages: [{ role: 'tool', content: 'a' }] }],
     ['modalities', { modalities: ['text', 'audio'] }],
@@ -106,6 +107,10 @@ describe('a chat request', () => {
     [
       { messages: [{ role: 'assistant', tool_calls: new Array(500_000).fill(5) }] },
       '`messages[0].tool_calls[0]`: Invalid input: expected object, received number',
+    ],
+    [
+      { tools: [tool, tool], tool_choice: { type: 'function', function: { name: 'f' } } },
+      '`tools[1].function.name`: "f" is the name of tools[0], too; give each function a name of its own',
     ],
     [
       { messages: [{ role: 'user', content: 5 }] },

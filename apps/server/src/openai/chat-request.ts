@@ -30,6 +30,18 @@ const tool = z.looseObject({
     strict: z.boolean().nullish(),
   }),
 });
+/** Two of one name could not be told apart in a call, nor by `tool_choice`. */
+const tools = z
+  .array(tool)
+  .max(256)
+  .superRefine((list, context) => {
+    const names = list.map((one) => one.function.name);
+    const second = names.findIndex((name, index) => names.indexOf(name) < index);
+    if (second < 0) return;
+    const name = names[second] ?? '';
+    const message = `${JSON.stringify(name)} is the name of tools[${names.indexOf(name)}], too; give each function a name of its own`;
+    context.addIssue({ code: 'custom', path: [second, 'function', 'name'], message });
+  });
 const thinkingModes = ['enabled', 'disabled', 'adaptive'] as const;
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 
@@ -39,7 +51,7 @@ const mostTemplateCharacters = 2 ** 18;
 /** Fields that make the prompt of a chat; rendering and counting take them, too. */
 export const chatPromptFields = {
   messages: z.array(message).min(1).max(4096),
-  tools: z.array(tool).max(256).nullish(),
+  tools: tools.nullish(),
   reasoning_effort: z.enum(efforts).nullish(),
   thinking: z.looseObject({ type: z.enum(thinkingModes) }).nullish(),
   chat_template: z.string().max(mostTemplateCharacters).nullish(),

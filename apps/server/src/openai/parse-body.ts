@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import { ApiError } from '../errors/index.js';
+import { rangeProblem } from './parse-body.range.js';
+import { findHalfPair } from './parse-body.unicode.js';
 import { notYet } from './sampling-fields.js';
 
 const mostDepth = 128;
@@ -9,7 +11,10 @@ const mostNodes = 2_000_000;
  * Of a list of a million wrong values zod makes a million problems, which takes seconds and
  * gigabytes; only one is told. The setting is that of `validate`, which does not tell it.
  */
-const firstOnly = { abortEarly: true } as z.core.ParseContext<z.core.$ZodIssue>;
+const firstOnly = {
+  abortEarly: true,
+  error: rangeProblem,
+} as z.core.ParseContext<z.core.$ZodIssue>;
 
 /** Parses a request body; the first problem becomes a 400 that names the field's JSON path. */
 export function parseBody<T extends z.ZodType>(schema: T, body: unknown): z.infer<T> {
@@ -18,6 +23,7 @@ export function parseBody<T extends z.ZodType>(schema: T, body: unknown): z.infe
     throw new ApiError({ status: 400, code: 'invalid_value', message });
   }
   checkSize(body);
+  checkTexts(body);
   refuseNotYet(body as Record<string, unknown>);
   const parsed = schema.safeParse(body, firstOnly);
   if (parsed.success) return parsed.data;
@@ -54,6 +60,17 @@ function checkSize(body: object): void {
       if (typeof value === 'object' && value !== null) rest.push({ value, depth: next.depth + 1 });
     }
   }
+}
+
+/** Prompts and all else would silently say something else than the client. */
+function checkTexts(body: object): void {
+  const half = findHalfPair(body);
+  if (!half) return;
+  // What names it in an answer must be a text itself.
+  const param = pathOf(half.path).replaceAll(/\p{Cs}/gu, '\uFFFD');
+  const where = half.isName ? 'its name has' : 'it has';
+  const problem = `${where} half of a surrogate pair at position ${half.position}, which is no character`;
+  throw fieldError(param, `${problem}; send both halves, or leave it out`);
 }
 
 /** Keys that only an attack on JavaScript's prototypes has. */

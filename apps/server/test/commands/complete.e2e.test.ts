@@ -40,6 +40,16 @@ describe('altstream complete', () => {
     expect((await altstream(...at(), 'a', '--stop', 'time', 'x')).stdout).toBe(' upon a\t');
   });
 
+  it('refuses an input that is not UTF-8', async () => {
+    const { code, stdout, stderr } = await altstreamPiped(
+      Buffer.from('caf\xe9', 'latin1'),
+      ...at(),
+    );
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/the standard input is not UTF-8 from byte 3 on; convert it/);
+    expect(server.engine.received).toHaveLength(0);
+  });
+
   it('says in one sentence what is wrong, by its exit code too', async () => {
     const empty = await altstreamPiped('', ...at());
     expect([empty.code, empty.stderr]).toEqual([2, expect.stringMatching(/there is no prompt/)]);

@@ -30,13 +30,15 @@ describe('altstream tokenize', () => {
     altstream('tokenize', '--model', folder, ...args);
   /** What a server with the same files answers. */
   async function served(body: object) {
-    const answer = await fetch(`${server.url}/tokenize`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...body, return_token_strs: true }),
-    });
-    const { count, tokens, token_strs } = (await answer.json()) as Record<string, unknown>;
+    const answer = await answered('/tokenize', { ...body, return_token_strs: true });
+    const { count, tokens, token_strs } = answer;
     return { count, tokens, token_strs };
+  }
+  async function answered(path: string, body: object) {
+    const headers = { 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    const answer = await fetch(server.url + path, init);
+    return (await answer.json()) as Record<string, unknown>;
   }
 
   it('shows each token with its text, special ones with theirs', async () => {
@@ -95,6 +97,25 @@ describe('altstream tokenize', () => {
     expect([back.code, back.stdout]).toEqual([0, text]);
   });
 
+  it('writes what tokens say as JSON, as the server does', async () => {
+    const text = 'Hé\n"[e~[';
+    const tokens = server.context.tokenizer.encode(text, { specials: true });
+    const said = await tokenize('--decode', '--format', 'json', JSON.stringify(tokens));
+    expect([said.code, said.stderr]).toEqual([0, '']);
+    expect(JSON.parse(said.stdout)).toEqual({ prompt: text });
+    expect(JSON.parse(said.stdout)).toEqual(await answered('/detokenize', { tokens }));
+  });
+
+  it.each([[[]], [['--chat']], [['--decode']]])(
+    'refuses an input that is not UTF-8: %j',
+    async (flags) => {
+      const input = Buffer.from([0x61, 0xc3, 0xa9, 0xff, 0x62]);
+      const refused = await altstreamPiped(input, 'tokenize', '--model', folder, ...flags);
+      expect([refused.code, refused.stdout]).toEqual([2, '']);
+      expect(refused.stderr).toMatch(/the standard input is not UTF-8 from byte 3 on; convert it/);
+    },
+  );
+
   it.each([
     ['no chat', ['--chat', '{"messages": []}'], /--chat: .*messages/],
     [
@@ -114,6 +135,8 @@ describe('altstream tokenize', () => {
     ],
     ['no JSON', ['--chat', '{'], /--chat: /],
     ['no id', ['--decode', '[1, 600]'], /--decode: 600 is no token id; expected 0 to 599/],
+    ['ids of a text', ['--decode', '--format', 'ids', '1'], /--format ids is of tokens, .* json/],
+    ['a table of a text', ['--decode', '--format', 'table', '1'], /--format table is of tokens/],
     ['two wishes', ['--decode', '--chat', '1'], /contradict each other/],
     ['an unknown format', ['--format', 'xml', 'a'], /table, json, ids, count/],
   ])('says in one sentence what is wrong: %s', async (_, args, sentence) => {

@@ -15,8 +15,11 @@ export function altstream(...args: readonly string[]): Promise<CommandResult> {
   return altstreamPiped('', ...args);
 }
 
-/** Runs `altstream` to its end, with this text as its whole input. */
-export function altstreamPiped(input: string, ...args: readonly string[]): Promise<CommandResult> {
+/** Runs `altstream` to its end, with this as its whole input. */
+export function altstreamPiped(
+  input: string | Buffer,
+  ...args: readonly string[]
+): Promise<CommandResult> {
   return new Promise((resolve) => {
     const options = { maxBuffer: mostOutputBytes };
     const command = [altstreamMain, ...args];

@@ -102,7 +102,9 @@ describe('the bytes of a body', () => {
     ['gzip', 415],
     ['br', 415],
     ['Identity', 200],
-  ])('are taken as they are: a content-encoding of %s is a %i', async (coding, status) => {
+    ['', 200],
+    [' \t', 200],
+  ])('are taken as they are: a content-encoding of %j is a %i', async (coding, status) => {
     const plain = bodyWith('a');
     const answer = await fetch(`${server.url}/v1/completions`, {
       method: 'POST',

@@ -162,6 +162,33 @@ describe('routes of the operator', () => {
     }
   });
 
+  it('take an empty body as none, also one of JSON', async () => {
+    const json = { 'content-type': 'application/json' };
+    for (const path of ['/flush_cache', '/reset_prefix_cache', '/start_profile', '/stop_profile']) {
+      expect([path, (await post(path, undefined, json)).status]).toEqual([path, 200]);
+    }
+  });
+
+  it.each([{}, { 'content-type': 'application/json' }])(
+    'end nothing for a body that says nothing: %j',
+    async (headers: Record<string, string>) => {
+      server.engine.scripts = [{ text: 'on and on ', reason: 'never' }];
+      const asked = ask({ rid: 'mine' });
+      await waitFor(() => server.engine.received.length === 1);
+      const { status, text } = await post('/abort_request', undefined, headers);
+      expect([status, JSON.parse(text).error]).toMatchObject([
+        400,
+        {
+          ...{ code: 'missing_required_parameter', param: 'rid' },
+          message: expect.stringMatching(/send the id of a request, or `abort_all: true`/),
+        },
+      ]);
+      expect(server.engine.received[0]?.isAborted).toBe(false);
+      await post('/abort_request', { abort_all: true });
+      await asked;
+    },
+  );
+
   it('write profiles below their folder and nowhere else (S14)', async () => {
     mkdirSync(join(folder, 'inside'));
     symlinkSync(tmpdir(), join(folder, 'outside'));

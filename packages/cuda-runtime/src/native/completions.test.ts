@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { DeviceLostError } from '../errors/device-lost-error.js';
 import { Completions } from './completions.js';
@@ -58,6 +59,25 @@ describe('a wait', () => {
     expect([completions.dropped, kept]).toEqual([1, [true, false]]);
     await expect(wait(controller.signal)).rejects.toMatchObject({ name: 'AbortError' });
     expect(tokens).toHaveLength(1);
+  });
+
+  test('that is aborted tells the reason, as the waits of Node do', async () => {
+    const { completions, wait } = setUp();
+    const reason = new Error('mine');
+    const before = AbortSignal.abort(reason);
+    await expect(wait(before)).rejects.toMatchObject({ name: 'AbortError', cause: reason });
+    const controller = new AbortController();
+    const promise = wait(controller.signal);
+    const ofNode = delay(1000, undefined, { signal: controller.signal });
+    controller.abort(reason);
+    for (const one of [promise, ofNode]) {
+      await expect(one).rejects.toMatchObject({ name: 'AbortError', cause: reason });
+    }
+    const plain = new AbortController();
+    const given = wait(plain.signal);
+    plain.abort();
+    await expect(given).rejects.toBe(plain.signal.reason);
+    expect(completions.dropped).toBe(0);
   });
 
   test('whose start throws rejects and holds nothing', async () => {

@@ -34,7 +34,8 @@ export class Completions {
 
   /**
    * Starts native work with a fresh token and resolves when the token comes back.
-   * @param signal gives up the wait with an `AbortError`; the native work goes on
+   * @param signal gives up the wait with an `AbortError`, whose `cause` is the signal's reason; the
+   *   native work goes on
    */
   wait(start: (token: number) => void, signal?: AbortSignal): Promise<void> {
     return signal ? this.#waitOrGiveUp(start, signal) : this.#wait(start);

@@ -6,6 +6,7 @@ import type { ServerContext } from '../../server-context.js';
 import { profileFile } from '../profile-file.js';
 
 const admin = { config: { access: 'admin' } } as const;
+const adminPost = { config: { access: 'admin', mayBeEmpty: true } } as const;
 
 /**
  * Routes of the operator: seeing settings and requests, ending these, emptying the prefix cache,
@@ -18,22 +19,24 @@ export function operate(app: FastifyInstance, context: ServerContext): void {
   app.get('/admin/settings', admin, async () => ({
     settings: context.given.map(({ name, text, source }) => ({ name, value: text, source })),
   }));
-  app.post('/abort_request', admin, async ({ body }) => {
+  app.post('/abort_request', adminPost, async ({ body }) => {
     const { id } = parseAbortRequest(body);
     const ended = id === undefined ? context.active.list() : [liveOf(id, context)];
     for (const request of ended) request.stop(abortedByOperator());
     return { aborted: ended.map((request) => request.id) };
   });
   for (const path of ['/flush_cache', '/reset_prefix_cache']) {
-    app.post(path, admin, async () => ({ evicted_pages: await context.engine.flushPrefixCache() }));
+    app.post(path, adminPost, async () => ({
+      evicted_pages: await context.engine.flushPrefixCache(),
+    }));
   }
-  app.post('/start_profile', admin, async ({ body }) => {
+  app.post('/start_profile', adminPost, async ({ body }) => {
     const { num_steps: steps, output_dir: folder } = parseProfileRequest(body);
     const file = await profileFile(context.settings.profileDirectory, folder ?? undefined);
     await context.engine.startProfile({ file, ...(steps == null ? {} : { steps }) });
     return { file };
   });
-  app.post('/stop_profile', admin, async () => context.engine.stopProfile());
+  app.post('/stop_profile', adminPost, async () => context.engine.stopProfile());
 }
 
 /** A request in the words of the API; none of them is of its prompt or answer. */

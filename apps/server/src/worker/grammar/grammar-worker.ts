@@ -46,6 +46,7 @@ const tokenizer = await library.TokenizerInfo.createTokenizerInfo(
   eosTokenIds,
 );
 const shelf = new GrammarShelf(
+  library.Grammar,
   await library.GrammarCompiler.createGrammarCompiler(tokenizer, false),
 );
 interface Entry {

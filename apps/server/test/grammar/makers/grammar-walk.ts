@@ -36,7 +36,10 @@ export async function startWalk(hasMarkers = false): Promise<GrammarWalk> {
   );
   const type = 'byte_level' as const;
   const info = await library.TokenizerInfo.createTokenizerInfo(vocabulary, type, false, 600, [eos]);
-  const shelf = new GrammarShelf(await library.GrammarCompiler.createGrammarCompiler(info, false));
+  const shelf = new GrammarShelf(
+    library.Grammar,
+    await library.GrammarCompiler.createGrammarCompiler(info, false),
+  );
   const open = async (grammar: Grammar) =>
     library.GrammarMatcher.createGrammarMatcher(await shelf.take(grammar), undefined, false);
   const allowed = (mask: Int32Array): number[] =>
