@@ -9,27 +9,27 @@ static_assert(sizeof(WgmmaShared<Bf16Weights, GateUp>) == 182'352);
 static_assert(sizeof(WgmmaShared<Mxfp8Weights, Down>) == 182'368);
 static_assert(sizeof(WgmmaShared<Bf16Weights, Down>) == 198'736);
 
-#define EXPERTS_ENTRY(name, Params)                    \
-  extern "C" __global__ void __launch_bounds__(384, 1) \
-      name(__grid_constant__ const Params p)
-
 // ---- entries: dynamic shared memory as run_wgmma says -------------------------------------------
-EXPERTS_ENTRY(experts_gate_up_mxfp8_bf16_wgmma, ExpertsGateUpParams) {
+extern "C" __global__ void __launch_bounds__(384, 1)
+    experts_gate_up_mxfp8_bf16_wgmma(__grid_constant__ const ExpertsGateUpParams p) {
   extern __shared__ uint4 memory[];
   run_wgmma<Mxfp8Weights>(GateUp{p}, memory);
 }
 
-EXPERTS_ENTRY(experts_gate_up_bf16_bf16_wgmma, ExpertsGateUpParams) {
+extern "C" __global__ void __launch_bounds__(384, 1)
+    experts_gate_up_bf16_bf16_wgmma(__grid_constant__ const ExpertsGateUpParams p) {
   extern __shared__ uint4 memory[];
   run_wgmma<Bf16Weights>(GateUp{p}, memory);
 }
 
-EXPERTS_ENTRY(experts_down_mxfp8_bf16_wgmma, ExpertsDownParams) {
+extern "C" __global__ void __launch_bounds__(384, 1)
+    experts_down_mxfp8_bf16_wgmma(__grid_constant__ const ExpertsDownParams p) {
   extern __shared__ uint4 memory[];
   run_wgmma<Mxfp8Weights>(Down{p}, memory);
 }
 
-EXPERTS_ENTRY(experts_down_bf16_bf16_wgmma, ExpertsDownParams) {
+extern "C" __global__ void __launch_bounds__(384, 1)
+    experts_down_bf16_bf16_wgmma(__grid_constant__ const ExpertsDownParams p) {
   extern __shared__ uint4 memory[];
   run_wgmma<Bf16Weights>(Down{p}, memory);
 }
