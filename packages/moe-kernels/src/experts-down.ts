@@ -4,7 +4,7 @@ import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/
 import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { planExpertsDown } from './experts-down.plan.js';
 import type { ExpertsOptions } from './experts-gate-up.js';
-import { launchPack } from './experts-pack.js';
+import { expertsPack } from './experts-pack.js';
 import { moeKernel } from './module.js';
 import { withoutPdl } from './pdl.js';
 
@@ -46,7 +46,7 @@ export function expertsDown(input: ExpertsDownInput, options: ExpertsDownOptions
   const plan = planExpertsDown(shape, stream.device.limits, pdl, path);
   if (slots === 0) return h2;
   withScratchBytes(allocator, plan.workspaceBytes, 'experts.packed', (packed) => {
-    launchPack(stream, plan, input.y, packed);
+    expertsPack(stream, plan.pack, input.y, packed);
     stream.launch(moeKernel(stream, plan.kernel), plan.config, {
       y: input.y,
       w2: input.w2.data,

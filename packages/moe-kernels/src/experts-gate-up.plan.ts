@@ -1,10 +1,6 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import {
-  type ExpertsPlan,
-  type ExpertsShape,
-  planExperts,
-  type TensorCorePath,
-} from './experts.plan.js';
+import { planExperts } from './experts/experts.plan.js';
+import type { ExpertsPlan, ExpertsShape, TensorCorePath } from './experts/experts.shape.js';
 import type { PdlChooser } from './pdl.js';
 
 /** Channels that one unit of work computes on the CPU; the kernel's `kChannels`. */

@@ -9,9 +9,9 @@ import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/
 import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
 import { ArgumentRangeError } from './errors/index.js';
-import type { TensorCorePath } from './experts.plan.js';
+import type { TensorCorePath } from './experts/experts.shape.js';
 import { planExpertsGateUp } from './experts-gate-up.plan.js';
-import { launchPack } from './experts-pack.js';
+import { expertsPack } from './experts-pack.js';
 import { moeKernel } from './module.js';
 import { type PdlChooser, withoutPdl } from './pdl.js';
 
@@ -63,7 +63,7 @@ export function expertsGateUp(
   const plan = planExpertsGateUp(shape, stream.device.limits, pdl, path);
   if (slots === 0) return y;
   withScratchBytes(allocator, plan.workspaceBytes, 'experts.packed', (packed) => {
-    launchPack(stream, plan, input.hidden, packed);
+    expertsPack(stream, plan.pack, input.hidden, packed);
     stream.launch(moeKernel(stream, plan.kernel), plan.config, {
       x: input.hidden,
       w13: input.w13.data,

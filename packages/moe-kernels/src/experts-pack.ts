@@ -1,23 +1,23 @@
 import type { Stream, Tensor } from '@altstream/cuda-runtime';
-import type { ExpertsPlan } from './experts.plan.js';
+import { packChunks } from './experts-pack.plan.js';
+import type { KernelPlan } from './kernel-plan.js';
 import { moeKernel } from './module.js';
 
-const chunkColumns = 8; // 16 bytes
-
 /**
- * Writes `x` in the order of path `wgmma` where a plan wants that; the projection behind it reads
- * `packed` instead.
+ * Writes the rows of `x` in the order in which the products of path `wgmma` take them.
  *
+ * @param plan   of `planExpertsPack`; undefined: nothing is to be done
  * @param x      [rows, columns] bf16
- * @param packed u8, `plan.workspaceBytes`; null where the plan wants none
+ * @param packed u8, two bytes an element of x
+ * @see docs/experts-pack.md
  */
-export function launchPack(
+export function expertsPack(
   stream: Stream,
-  { pack }: ExpertsPlan,
+  plan: KernelPlan | undefined,
   x: Tensor,
   packed: Tensor | null,
 ): void {
-  if (pack === undefined) return;
-  const chunks = x.elements / chunkColumns;
-  stream.launch(moeKernel(stream, pack.kernel), pack.config, { x, packed, chunks });
+  if (plan === undefined) return;
+  const chunks = packChunks(x.elements);
+  stream.launch(moeKernel(stream, plan.kernel), plan.config, { x, packed, chunks });
 }

@@ -1,5 +1,5 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import type { ExpertsPlan, ExpertsShape } from './experts.plan.js';
+import type { ExpertsPlan, ExpertsShape } from './experts/experts.shape.js';
 import { planExpertsDown } from './experts-down.plan.js';
 import { planExpertsGateUp } from './experts-gate-up.plan.js';
 import { planFinalize } from './finalize.plan.js';

@@ -10,7 +10,7 @@ import {
 import type { Permutation } from './arguments/permutation.js';
 import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
 import { ArgumentRangeError } from './errors/index.js';
-import type { ExpertsShape } from './experts.plan.js';
+import type { ExpertsShape } from './experts/experts.shape.js';
 import { expertsDown } from './experts-down.js';
 import { expertsGateUp } from './experts-gate-up.js';
 import { finalize } from './finalize.js';

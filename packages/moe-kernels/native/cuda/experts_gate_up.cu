@@ -8,7 +8,7 @@
 using dense_kernels::cuda::Bf16;
 using namespace moe_kernels::cuda;
 
-// The plan gives so much shared memory: src/experts.plan.ts.
+// The plan gives so much shared memory: src/experts/experts-launch.plan.ts.
 static_assert(sizeof(StreamShared<Mxfp8Weights, false>) == 52240);
 static_assert(sizeof(StreamShared<Bf16Weights, false>) == 49696);
 static_assert(sizeof(StreamShared<Mxfp8Weights, true>) == 64016);

@@ -1,8 +1,8 @@
-// Activations in the order of packed_columns.cuh: a thread writes 16 bytes and reads their four
-// words where they are. Words that a warp reads at a time fill whole sectors.
+// Activations in the order of device/warpgroups/packed_columns.cuh: a thread writes 16 bytes and
+// reads their four words where they are. Words that a warp reads at a time fill whole sectors.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/vector.cuh"
-#include "device/packed_columns.cuh"
+#include "device/warpgroups/packed_columns.cuh"
 #include "moe_kernels/experts_pack.h"
 
 namespace moe_kernels::cuda {

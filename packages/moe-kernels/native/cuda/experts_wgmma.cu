@@ -1,9 +1,10 @@
-// Both projections of the routed experts for many rows on Hopper: device/expert_wgmma.cuh.
-#include "device/expert_wgmma.cuh"
+// Both projections of the routed experts for many rows on Hopper:
+// device/warpgroups/expert_wgmma.cuh.
+#include "device/warpgroups/expert_wgmma.cuh"
 
 using namespace moe_kernels::cuda;
 
-// The plan gives so much shared memory: src/experts.plan.ts.
+// The plan gives so much shared memory: src/experts/experts-launch.plan.ts.
 static_assert(sizeof(WgmmaShared<Mxfp8Weights, GateUp>) == 165'984);
 static_assert(sizeof(WgmmaShared<Bf16Weights, GateUp>) == 182'352);
 static_assert(sizeof(WgmmaShared<Mxfp8Weights, Down>) == 182'368);

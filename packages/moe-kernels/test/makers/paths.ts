@@ -1,5 +1,5 @@
 import type { Device } from '@altstream/cuda-runtime';
-import type { TensorCorePath } from '../../src/experts.plan.js';
+import type { TensorCorePath } from '../../src/experts/experts.shape.js';
 
 /** The paths that a projection of bf16 activations with `columns` columns may be asked for. */
 export function pathsFor({ limits }: Device, columns: number): readonly TensorCorePath[] {

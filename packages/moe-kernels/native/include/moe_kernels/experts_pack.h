@@ -1,4 +1,4 @@
-/* Activations in the order that products of warpgroups want: docs/experts-gate-up.md.
+/* Activations in the order that products of warpgroups want: docs/experts-pack.md.
  * Read by the C++ compiler, by nvcc and by the manifest generator.
  *
  * Groups of 64 columns with MXFP8 weights, of 32 with bf16 ones: of a group's words of two columns,

@@ -1,7 +1,7 @@
 // Barriers in shared memory (mbarrier) of sm_90 and later: a phase ends when as many arrivals have
 // come as the barrier was made for. Who waits names the parity of the phase: 0 of the first one.
-// Before the first has ended, the one before it, of parity 1, counts as over. A barrier has 8 bytes and
-// is named by its address in shared memory.
+// Before the first has ended, the one before it, of parity 1, counts as over. A barrier has 8 bytes
+// and is named by its address in shared memory.
 #ifndef DENSE_KERNELS_CUDA_BARRIER_CUH
 #define DENSE_KERNELS_CUDA_BARRIER_CUH
 

@@ -1,8 +1,8 @@
-// The warpgroup that fills the ring of expert_wgmma_ring.cuh, stage by stage, unit by unit.
-#ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_WGMMA_COPY_CUH
-#define MOE_KERNELS_CUDA_DEVICE_EXPERT_WGMMA_COPY_CUH
+// The warpgroup that fills the ring of ring.cuh, stage by stage, unit by unit.
+#ifndef MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_COPYING_CUH
+#define MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_COPYING_CUH
 
-#include "expert_wgmma_ring.cuh"
+#include "ring.cuh"
 
 namespace moe_kernels::cuda {
 

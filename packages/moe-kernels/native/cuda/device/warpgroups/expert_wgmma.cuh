@@ -1,14 +1,14 @@
 // Experts with many rows each (prefill) on Hopper: the tiles of expert_tiled.cuh by products of
-// warpgroups, with the same bits. One warpgroup copies, two multiply (expert_wgmma_copy.cuh,
-// expert_wgmma_sums.cuh); a unit's last products and its results overlap the next one's copies.
+// warpgroups, with the same bits. One warpgroup copies, two multiply (copying.cuh,
+// multiplying.cuh); a unit's last products and its results overlap the next one's copies.
 //
 // Activations come in the order of packed_columns.cuh, from `packed`. What does not suit, and
 // devices without these products, take the other way.
-#ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_WGMMA_CUH
-#define MOE_KERNELS_CUDA_DEVICE_EXPERT_WGMMA_CUH
+#ifndef MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_EXPERT_WGMMA_CUH
+#define MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_EXPERT_WGMMA_CUH
 
-#include "expert_wgmma_copy.cuh"
-#include "expert_wgmma_sums.cuh"
+#include "copying.cuh"
+#include "multiplying.cuh"
 
 namespace moe_kernels::cuda {
 
@@ -16,7 +16,7 @@ namespace moe_kernels::cuda {
 
 // Among the warps that multiply.
 __device__ __forceinline__ void sync_multiplying() {
-  asm volatile("bar.sync 1, %0;" : : "n"(2 * kWarpgroup) : "memory");
+  asm volatile("bar.sync 1, %0;" : : "n"(kMultiplying) : "memory");
 }
 
 // Results of one unit by kTokens rows, to shared memory.
@@ -59,7 +59,7 @@ __device__ __forceinline__ void multiply_units(const Problem& problem, const Exp
     } else {
       multiply_unit<kTiledTokens>(problem, unit, thread, at, shared);
     }
-    send_results(problem, unit, shared.results, thread, 2 * kWarpgroup);
+    send_results(problem, unit, shared.results, thread, kMultiplying);
   }
 }
 
@@ -86,7 +86,7 @@ __device__ __forceinline__ void run_warpgroups(const Problem& problem, char* mem
   int32_t* before = reinterpret_cast<int32_t*>(&shared + 1);
   if (threadIdx.x < kWgmmaStages<W>) {
     dense_kernels::cuda::make_barrier(shared.full_at(threadIdx.x), kWarpgroup);
-    dense_kernels::cuda::make_barrier(shared.empty_at(threadIdx.x), kMultiplyingWarps);
+    dense_kernels::cuda::make_barrier(shared.empty_at(threadIdx.x), kMultiplying);
   }
   dense_kernels::cuda::wait_and_trigger();
   const ExpertTiles tiles = {static_cast<const int32_t*>(problem.p.offsets), before,

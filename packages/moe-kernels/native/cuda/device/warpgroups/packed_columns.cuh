@@ -2,12 +2,12 @@
 // columns (W::kGroup, expert_weights.cuh), the columns of a step are neighbours. Word i of a group,
 // two bf16 each, lies at packed_word(i), so that 16 neighbouring bytes are one chunk of a row of b
 // (dense_kernels/cuda/wgmma.cuh).
-#ifndef MOE_KERNELS_CUDA_DEVICE_PACKED_COLUMNS_CUH
-#define MOE_KERNELS_CUDA_DEVICE_PACKED_COLUMNS_CUH
+#ifndef MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_PACKED_COLUMNS_CUH
+#define MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_PACKED_COLUMNS_CUH
 
 #include <stdint.h>
 
-#include "expert_weights.cuh"
+#include "../expert_weights.cuh"
 
 namespace moe_kernels::cuda {
 

@@ -1,9 +1,9 @@
 // The two warpgroups that multiply: each warp widens its row tile of the next stage while the
 // products of this one run. Columns go to steps and sums to slices as expert_weights.cuh says.
-#ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_WGMMA_SUMS_CUH
-#define MOE_KERNELS_CUDA_DEVICE_EXPERT_WGMMA_SUMS_CUH
+#ifndef MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_MULTIPLYING_CUH
+#define MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_MULTIPLYING_CUH
 
-#include "expert_wgmma_ring.cuh"
+#include "ring.cuh"
 
 namespace moe_kernels::cuda {
 
@@ -175,8 +175,7 @@ __device__ __forceinline__ void sum_unit(float (&totals)[kTokens / 2], const Lan
       dense_kernels::cuda::wgmma_wait();
       dense_kernels::cuda::pin(sums);
       dense_kernels::cuda::pin(rows[within % 2]);
-      __syncwarp();
-      if (lane == 0) dense_kernels::cuda::arrive(used);
+      dense_kernels::cuda::arrive(used);
       if (within < kSlice - 1 && !is_last) continue;
 #pragma unroll
       for (int i = 0; i < kTokens / 2; ++i) totals[i] += sums[i];

@@ -1,18 +1,18 @@
 // What the warps of the experts' products of warpgroups share: a ring of stages, each with 64
 // columns of 128 weight rows and of 128 rows of activations, and the results of a unit on their way
 // out.
-#ifndef MOE_KERNELS_CUDA_DEVICE_EXPERT_WGMMA_RING_CUH
-#define MOE_KERNELS_CUDA_DEVICE_EXPERT_WGMMA_RING_CUH
+#ifndef MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_RING_CUH
+#define MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_RING_CUH
 
 #include "dense_kernels/cuda/barrier.cuh"
 #include "dense_kernels/cuda/wgmma.cuh"
-#include "expert_tiled.cuh"
+#include "../expert_tiled.cuh"
 
 namespace moe_kernels::cuda {
 
 constexpr int kWarpgroup = 128;                 // threads
 constexpr int kWgmmaThreads = 3 * kWarpgroup;   // one warpgroup copies, two multiply
-constexpr int kMultiplyingWarps = 8;            // each with a row tile
+constexpr int kMultiplying = 2 * kWarpgroup;    // threads that multiply, a row tile a warp
 
 template <typename W>
 constexpr int kWgmmaStages = W::kIsScaled ? 6 : 5;
@@ -22,7 +22,7 @@ struct WgmmaShared {
   TiledStage<W> stage[kWgmmaStages<W>];  // from a multiple of 1024 bytes on
   TiledResults<Problem> results;
   uint64_t full[kWgmmaStages<W>];   // a stage is there: an arrival of each copying thread
-  uint64_t empty[kWgmmaStages<W>];  // it is used up: one of each multiplying warp
+  uint64_t empty[kWgmmaStages<W>];  // it is used up: one of each thread that multiplies
 
   __device__ __forceinline__ uint32_t full_at(uint32_t number) const {
     return dense_kernels::cuda::shared_address(full) + number * sizeof(uint64_t);

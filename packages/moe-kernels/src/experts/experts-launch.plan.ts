@@ -1,11 +1,11 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import type { ExpertsPath, ExpertsProjection, ExpertsShape } from './experts.plan.js';
-import type { KernelChoice } from './kernel-plan.js';
-import { maxTiles } from './permute.plan.js';
+import type { KernelChoice } from '../kernel-plan.js';
+import { maxTiles } from '../permute.plan.js';
+import type { ExpertsPath, ExpertsProjection, ExpertsShape } from './experts.shape.js';
+import { slotsOf } from './experts.shape.js';
 
 // What the kernels are built with: device/expert_stream.cuh, expert_tiled.cuh, expert_simt.cuh,
-// expert_wgmma_ring.cuh.
-// Bytes are dynamic shared memory without the work list.
+// warpgroups/ring.cuh. Bytes are dynamic shared memory without the work list.
 const warp = 32;
 const streamWarps = 8;
 const streamResident = 3;
@@ -20,7 +20,6 @@ const wgmmaBytes = {
   experts_gate_up: { mxfp8: 165_984, bf16: 182_352 },
   experts_down: { mxfp8: 182_368, bf16: 198_736 },
 } as const;
-const pack = { threads: 256, columns: 8, blocks: 8 } as const;
 
 /**
  * Blocks for each place on the GPU. One would fetch without a pause; but a block that finds its
@@ -84,21 +83,6 @@ export const launchers: Readonly<Record<ExpertsPath, Launcher>> = {
     tokens: shape.tokens,
   }),
 };
-
-/** The launch that brings `rows` rows of activations into the order of path `wgmma`. */
-export function packChoice(
-  shape: ExpertsShape,
-  packedBytes: number,
-  { processors }: DeviceLimits,
-): KernelChoice {
-  const blocks = Math.ceil(packedBytes / 2 / pack.columns / pack.threads);
-  return {
-    kernel: `experts_pack_${formatOf(shape)}`,
-    blocks: Math.min(blocks, processors * pack.blocks),
-    block: [pack.threads],
-    tokens: shape.tokens,
-  };
-}
 
 /** All shared memory of a block of path `tiled`. */
 export function tiledBlockBytes(shape: ExpertsShape): number {
@@ -177,9 +161,4 @@ function activeListBytes({ localExperts }: ExpertsShape): number {
 /** Tiles before each expert, made by every block in shared memory. */
 function workListBytes({ localExperts }: ExpertsShape): number {
   return (localExperts + 1) * 4;
-}
-
-/** Pairs of a token and one of its experts. */
-export function slotsOf({ tokens, k }: ExpertsShape): number {
-  return tokens * k;
 }

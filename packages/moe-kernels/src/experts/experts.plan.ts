@@ -1,63 +1,17 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import type { WeightFormat } from './arguments/expert-weight.js';
-import { ArgumentRangeError } from './errors/index.js';
-import {
-  launchers,
-  packChoice,
-  slotsOf,
-  tiledBlockBytes,
-  wgmmaBlockBytes,
-} from './experts-launch.plan.js';
-import { isCpu, type KernelPlan, planKernel } from './kernel-plan.js';
-import type { PdlChooser } from './pdl.js';
-
-/** What the choice depends on. */
-export interface ExpertsShape {
-  readonly tokens: number;
-  readonly k: number;
-  readonly localExperts: number;
-  readonly hidden: number;
-  readonly intermediate: number;
-  readonly weights: WeightFormat;
-  readonly activations: 'bf16' | 'f32';
-}
-
-/**
- * How a projection runs. On a GPU: `stream` reads weights once for 16 rows of an expert (decode;
- * where row tiles are few, the warps of a block share them), `tiled` multiplies tiles of 128 rows
- * (prefill) and `wgmma` the same tiles by warpgroups, which Hopper has, all on bf16 tensor cores and
- * with the same bits; `simt` takes every other pair of types. The CPU has one way, `cpu`.
- */
-export type ExpertsPath = 'cpu' | 'simt' | TensorCorePath;
-
-/** Those of `ExpertsPath` that can be asked for. */
-export type TensorCorePath = 'stream' | 'tiled' | 'wgmma';
-
-/** The launch of a projection. */
-export interface ExpertsPlan extends KernelPlan {
-  readonly path: ExpertsPath;
-  /** On path `wgmma`: the launch before, which fills the workspace with reordered activations. */
-  readonly pack?: KernelPlan;
-  /** How weights lie in memory: `plain` is row-major, as they are stored. */
-  readonly layout: 'plain';
-  /** Ways that were not taken, and why. */
-  readonly refused: readonly { readonly path: string; readonly reason: string }[];
-}
-
-/** One of the two projections, as its kernels see it. */
-export interface ExpertsProjection {
-  readonly kernel: 'experts_gate_up' | 'experts_down';
-  /** Columns of the weights. */
-  readonly columns: number;
-  /** Rows of activations. */
-  readonly rows: number;
-  /** Columns of the result. */
-  readonly outputs: number;
-  /** Results of 16 weight rows: 8 where half of them are gates and half ups. */
-  readonly rowTileOutputs: number;
-  /** Results of a unit on the CPU. */
-  readonly cpuOutputs: number;
-}
+import { ArgumentRangeError } from '../errors/index.js';
+import { planExpertsPack } from '../experts-pack.plan.js';
+import { isCpu, planKernel } from '../kernel-plan.js';
+import type { PdlChooser } from '../pdl.js';
+import type {
+  ExpertsPath,
+  ExpertsPlan,
+  ExpertsProjection,
+  ExpertsShape,
+  TensorCorePath,
+} from './experts.shape.js';
+import { slotsOf } from './experts.shape.js';
+import { launchers, tiledBlockBytes, wgmmaBlockBytes } from './experts-launch.plan.js';
 
 /** Mean rows of an expert from which tiles of 128 beat streaming the weights again for each 16. */
 const paysFromRows = { tiled: 24, wgmma: 16 } as const;
@@ -82,7 +36,7 @@ export function planExperts(
   const choice = launchers[taken](projection, shape, device);
   return {
     ...planKernel(choice, device, pdl),
-    ...(taken === 'wgmma' && packPlan(projection, shape, device, pdl)),
+    ...(taken === 'wgmma' && packOf(projection, shape, device, pdl)),
     path: taken,
     layout: 'plain',
     refused: refused
@@ -91,17 +45,14 @@ export function planExperts(
   };
 }
 
-function packPlan(
+function packOf(
   { rows, columns }: ExpertsProjection,
-  shape: ExpertsShape,
+  { tokens, weights }: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
 ): Pick<ExpertsPlan, 'pack' | 'workspaceBytes'> {
-  const workspaceBytes = rows * columns * 2;
-  return {
-    pack: planKernel(packChoice(shape, workspaceBytes, device), device, pdl),
-    workspaceBytes,
-  };
+  const shape = { tokens, rows, columns, weights: weights === 'mxfp8' ? weights : 'bf16' } as const;
+  return { pack: planExpertsPack(shape, device, pdl), workspaceBytes: rows * columns * 2 };
 }
 
 interface Refusal {

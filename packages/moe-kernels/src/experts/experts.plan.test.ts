@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { fakeStream } from '../test/makers/fake-stream.js';
-import type { ExpertsShape, TensorCorePath } from './experts.plan.js';
-import { planExpertsDown } from './experts-down.plan.js';
-import { planExpertsGateUp } from './experts-gate-up.plan.js';
-import { withoutPdl } from './pdl.js';
+import { fakeStream } from '../../test/makers/fake-stream.js';
+import { planExpertsDown } from '../experts-down.plan.js';
+import { planExpertsGateUp } from '../experts-gate-up.plan.js';
+import { withoutPdl } from '../pdl.js';
+import type { ExpertsShape, TensorCorePath } from './experts.shape.js';
 
 const m3: ExpertsShape = {
   ...{ tokens: 1, k: 4, localExperts: 128, hidden: 6144, intermediate: 3072 },
