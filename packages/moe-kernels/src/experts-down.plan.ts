@@ -1,6 +1,6 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
 import { planExperts } from './experts/experts.plan.js';
-import type { ExpertsPlan, ExpertsShape, TensorCorePath } from './experts/experts.shape.js';
+import type { ExpertsCall, ExpertsPlan, ExpertsShape } from './experts/experts.shape.js';
 import { packedBytes } from './experts-gate-up.plan.js';
 import type { PdlChooser } from './pdl.js';
 
@@ -10,14 +10,13 @@ export const downChannels = 64;
 /**
  * As for the gate and up projections.
  *
- * @param path of a GPU; default by shape
- * @throws ArgumentRangeError when `path` cannot be had
+ * @throws ArgumentRangeError when the path that is asked for cannot be had
  */
 export function planExpertsDown(
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
-  path?: TensorCorePath,
+  call: ExpertsCall = {},
 ): ExpertsPlan {
   const projection = {
     kernel: 'experts_down',
@@ -27,7 +26,7 @@ export function planExpertsDown(
     cpuOutputs: downChannels,
     rows: shape.tokens * shape.k,
   } as const;
-  const plan = planExperts(projection, shape, device, pdl, path);
+  const plan = planExperts(projection, shape, device, pdl, call);
   if (plan.pack) return plan;
   return { ...plan, workspaceBytes: packedBytes(shape, shape.intermediate, device) };
 }

@@ -1,6 +1,11 @@
 import { type Stream, type Tensor, withScratchBytes } from '@altstream/cuda-runtime';
 import { activationDtype, checkTensor } from './arguments/checks.js';
-import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/expert-weight.js';
+import {
+  checkExpertWeight,
+  type ExpertWeight,
+  weightFormat,
+  weightIsAligned,
+} from './arguments/expert-weight.js';
 import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { planExpertsDown } from './experts-down.plan.js';
 import type { ExpertsOptions } from './experts-gate-up.js';
@@ -42,8 +47,8 @@ export function expertsDown(input: ExpertsDownInput, options: ExpertsDownOptions
   const shape = checkInput(input, stream);
   const slots = input.y.shape[0] ?? 0;
   const h2 = allocator.tensor([slots, shape.hidden], shape.activations, 'experts.h2');
-  const { pdl = withoutPdl, path } = options;
-  const plan = planExpertsDown(shape, stream.device.limits, pdl, path);
+  const { pdl = withoutPdl, firstPdl: first = pdl, path } = options;
+  const plan = planExpertsDown(shape, stream.device.limits, pdl, { path, first });
   if (slots === 0) return h2;
   withScratchBytes(allocator, plan.workspaceBytes, 'experts.packed', (packed) => {
     expertsPack(stream, plan.pack, input.y, packed);
@@ -95,5 +100,6 @@ function checkInput({ y, w2, permutation }: ExpertsDownInput, stream: Stream) {
     intermediate,
     weights: weightFormat(w2),
     activations: activationDtype(y.dtype),
+    isAligned: weightIsAligned(w2),
   };
 }

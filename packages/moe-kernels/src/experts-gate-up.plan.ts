@@ -1,6 +1,6 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
 import { planExperts } from './experts/experts.plan.js';
-import type { ExpertsPlan, ExpertsShape, TensorCorePath } from './experts/experts.shape.js';
+import type { ExpertsCall, ExpertsPlan, ExpertsShape } from './experts/experts.shape.js';
 import type { PdlChooser } from './pdl.js';
 
 /** Channels that one unit of work computes on the CPU; the kernel's `kChannels`. */
@@ -9,14 +9,13 @@ export const gateUpChannels = 32;
 /**
  * Units of experts without rows are not made; how many there are is known to the device alone.
  *
- * @param path of a GPU; default by shape
- * @throws ArgumentRangeError when `path` cannot be had
+ * @throws ArgumentRangeError when the path that is asked for cannot be had
  */
 export function planExpertsGateUp(
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
-  path?: TensorCorePath,
+  call: ExpertsCall = {},
 ): ExpertsPlan {
   const projection = {
     kernel: 'experts_gate_up',
@@ -26,7 +25,7 @@ export function planExpertsGateUp(
     cpuOutputs: gateUpChannels,
     rows: shape.tokens,
   } as const;
-  const plan = planExperts(projection, shape, device, pdl, path);
+  const plan = planExperts(projection, shape, device, pdl, call);
   if (plan.pack) return plan;
   return { ...plan, workspaceBytes: packedBytes(shape, shape.hidden, device) };
 }

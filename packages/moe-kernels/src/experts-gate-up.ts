@@ -5,7 +5,12 @@ import {
   withScratchBytes,
 } from '@altstream/cuda-runtime';
 import { activationDtype, checkTensor } from './arguments/checks.js';
-import { checkExpertWeight, type ExpertWeight, weightFormat } from './arguments/expert-weight.js';
+import {
+  checkExpertWeight,
+  type ExpertWeight,
+  weightFormat,
+  weightIsAligned,
+} from './arguments/expert-weight.js';
 import { checkPermutation, type Permutation } from './arguments/permutation.js';
 import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
 import { ArgumentRangeError } from './errors/index.js';
@@ -32,8 +37,11 @@ export interface ExpertsOptions {
   readonly allocator?: TensorAllocator;
   /** Programmatic launch; default never. */
   readonly pdl?: PdlChooser;
+  /** Of the first launch, where there are two (`pack` of the plan); default `pdl`. */
+  readonly firstPdl?: PdlChooser;
   /**
-   * Of a GPU, for measurements: weights streamed or tiled, with the same bits. Default by shape.
+   * Of a GPU, for measurements: weights streamed, or tiled with or without warpgroups, with the
+   * same bits. Default by shape.
    */
   readonly path?: TensorCorePath;
 }
@@ -59,8 +67,8 @@ export function expertsGateUp(
   const shape = checkInput(input, stream);
   const slots = shape.tokens * shape.k;
   const y = allocator.tensor([slots, shape.intermediate], shape.activations, 'experts.y');
-  const { pdl = withoutPdl, path } = options;
-  const plan = planExpertsGateUp(shape, stream.device.limits, pdl, path);
+  const { pdl = withoutPdl, firstPdl: first = pdl, path } = options;
+  const plan = planExpertsGateUp(shape, stream.device.limits, pdl, { path, first });
   if (slots === 0) return y;
   withScratchBytes(allocator, plan.workspaceBytes, 'experts.packed', (packed) => {
     expertsPack(stream, plan.pack, input.hidden, packed);
@@ -118,5 +126,6 @@ function checkInput({ hidden, w13, permutation }: ExpertsGateUpInput, stream: St
     intermediate: rows / 2,
     weights: weightFormat(w13),
     activations: activationDtype(hidden.dtype),
+    isAligned: weightIsAligned(w13),
   };
 }

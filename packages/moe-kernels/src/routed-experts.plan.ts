@@ -30,6 +30,8 @@ export interface RoutedExpertsCall {
   readonly last?: PdlChooser;
   /** Whether the call brings the maps of its ids. */
   readonly isPermuted?: boolean;
+  /** Whether each weight begins at a multiple of 16 bytes; default true. */
+  readonly areAligned?: { readonly w13: boolean; readonly w2: boolean };
 }
 
 /** Pure: same shape and device, same plan. */
@@ -37,14 +39,17 @@ export function planRoutedExperts(
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
-  { first = pdl, last = pdl, isPermuted = false }: RoutedExpertsCall = {},
+  { first = pdl, last = pdl, isPermuted = false, areAligned }: RoutedExpertsCall = {},
 ): RoutedExpertsPlan {
   const { tokens, hidden, activations } = shape;
-  const gateUp = planExpertsGateUp(shape, device, isPermuted ? first : pdl);
+  const { w13 = true, w2 = true } = areAligned ?? {};
+  const call = { first: isPermuted ? first : pdl };
+  const gateUp = planExpertsGateUp({ ...shape, isAligned: w13 }, device, pdl, call);
+  const down = planExpertsDown({ ...shape, isAligned: w2 }, device, pdl);
   const steps = [
     ...(isPermuted ? [] : [planPermute(shape, device, first)]),
     ...withPack(gateUp),
-    ...withPack(planExpertsDown(shape, device, pdl)),
+    ...withPack(down),
     planFinalize({ tokens, hidden, dtype: activations }, device, last),
   ];
   return {
@@ -53,9 +58,24 @@ export function planRoutedExperts(
     layout: gateUp.layout,
     refused: [
       { path: 'W8A8', reason: 'activations are not quantised by these kernels' },
-      ...gateUp.refused,
+      ...refusedBy(gateUp, down),
     ],
   };
+}
+
+/** What both refused for one reason is said once. */
+function refusedBy(gateUp: ExpertsPlan, down: ExpertsPlan): RoutedExpertsPlan['refused'] {
+  const isOf = (plan: ExpertsPlan, { path, reason }: RoutedExpertsPlan['refused'][number]) =>
+    plan.refused.some((other) => other.path === path && other.reason === reason);
+  const named = (name: string, plan: ExpertsPlan, other: ExpertsPlan) =>
+    plan.refused
+      .filter((refusal) => !isOf(other, refusal))
+      .map(({ path, reason }) => ({ path, reason: `${name}: ${reason}` }));
+  return [
+    ...gateUp.refused.filter((refusal) => isOf(down, refusal)),
+    ...named('gate and up', gateUp, down),
+    ...named('down', down, gateUp),
+  ];
 }
 
 /** The workspace is the projection's. */

@@ -77,6 +77,48 @@ describe('RoutedExperts', () => {
     );
   });
 
+  it('reorders activations of many tokens for warpgroups, and says what one projection refused', async () => {
+    const { experts, stream, launches, input } = await make({}, hopper);
+    experts.forward(input(32), { stream });
+    const plan = experts.describe().lastPlan;
+    expect(launches.map(({ kernel }) => kernel)).toEqual([
+      'permute_few',
+      'experts_pack_mxfp8',
+      'experts_gate_up_mxfp8_bf16_wgmma',
+      'experts_down_mxfp8_bf16',
+      'finalize_bf16',
+    ]);
+    expect(plan?.steps.map(({ kernel, config }) => ({ kernel, config }))).toEqual(
+      launches.map(({ kernel, config }) => ({ kernel, config })),
+    );
+    expect(plan?.steps.map(({ pdl }) => pdl.enabled)).toEqual([false, true, true, true, true]);
+    // Maps, y, h2 and x in the other order.
+    expect(plan?.workspaceBytes).toBe((5 + 2 * 64) * 4 + 64 * (96 + 64) * 2 + 32 * 64 * 2);
+    expect(plan?.refused.slice(1)).toEqual([
+      {
+        path: 'stream',
+        reason: 'gate and up: 16 rows an expert on average; streaming pays below 16',
+      },
+      { path: 'tiled', reason: 'gate and up: warpgroups multiply the same tiles faster' },
+      { path: 'wgmma', reason: 'down: 96 columns are no whole stages of 64' },
+      { path: 'tiled', reason: 'down: 16 rows an expert on average; tiles pay from 24' },
+    ]);
+  });
+
+  it('gives the decision about the first launch to the reordering of a call that brings its maps', async () => {
+    const { experts, stream, input, tensor } = await make({}, hopper);
+    const [offsets, rows] = [tensor([5], 'i32'), tensor([64], 'i32')];
+    const permutation = { offsets, rows, slots: tensor([32, 2], 'i32') };
+    experts.forward({ ...input(32), permutation }, { stream });
+    const steps = experts.describe().lastPlan?.steps ?? [];
+    expect(steps.map(({ kernel, pdl }) => [kernel, pdl.enabled])).toEqual([
+      ['experts_pack_mxfp8', false],
+      ['experts_gate_up_mxfp8_bf16_wgmma', true],
+      ['experts_down_mxfp8_bf16', true],
+      ['finalize_bf16', true],
+    ]);
+  });
+
   it('says which experts they are', async () => {
     const { experts } = await make({ numExperts: 9, localExpertOffset: 5, localNumExperts: 4 });
     expect(experts.range).toEqual({ numExperts: 9, localExpertOffset: 5, localNumExperts: 4 });

@@ -6,6 +6,7 @@ import {
   type ExpertWeight,
   type WeightFormat,
   weightFormat,
+  weightIsAligned,
 } from './arguments/expert-weight.js';
 import type { Permutation } from './arguments/permutation.js';
 import { resolveSwiglu, type SwigluConfig } from './arguments/swiglu-config.js';
@@ -200,7 +201,7 @@ export class RoutedExperts implements Disposable {
     const onFirst = { ...common, pdl: first };
     const permutation = input.permutation ?? permute(topk.ids, this.#config, onFirst);
     const { w13, w2 } = this.#weights;
-    const onSecond = isPermuted ? onFirst : common;
+    const onSecond = { ...common, firstPdl: isPermuted ? first : pdl };
     const y = expertsGateUp({ hidden, w13, permutation }, this.#swiglu, onSecond);
     // Gate and up, with the same maps, lies between.
     const down = { ...common, isSettled: true };
@@ -249,7 +250,8 @@ export class RoutedExperts implements Disposable {
     };
     if (this.#last === undefined) return report;
     const { shape, device, pdl, ...call } = this.#last;
-    return { ...report, lastPlan: planRoutedExperts(shape, device, pdl, call) };
+    const areAligned = { w13: weightIsAligned(w13), w2: weightIsAligned(w2) };
+    return { ...report, lastPlan: planRoutedExperts(shape, device, pdl, { ...call, areAligned }) };
   }
 
   /** Releases the weights; safe to call twice. */

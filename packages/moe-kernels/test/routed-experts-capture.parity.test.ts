@@ -27,6 +27,7 @@ describeEachBackend(
   [
     { ...small, name: 'gives the bits of the eager call, also on new contents' },
     { ...small, name: 'one token', tokens: 1 },
+    { ...small, name: 'many tokens', tokens: 160, intermediate: 128 },
   ],
   async (context, testCase) => {
     const { stream, device } = context;

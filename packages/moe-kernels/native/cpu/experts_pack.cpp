@@ -20,9 +20,11 @@ void pack_unit(const ExpertsPackParams* p, int64_t unit) {
   const int64_t left = p->chunks - first;
   const int64_t end = first + (left < kUnitChunks ? left : kUnitChunks);
   for (int64_t i = first; i < end; ++i) {
-    const uint32_t* group = (const uint32_t*)p->x + i / words * (words * kLanes);
+    const uint8_t* group = (const uint8_t*)p->x + i / words * words * sizeof(uint32_t[kLanes]);
     uint32_t chunk[kLanes];
-    for (int32_t lane = 0; lane < kLanes; ++lane) chunk[lane] = group[lane * words + i % words];
+    for (int32_t lane = 0; lane < kLanes; ++lane) {
+      memcpy(&chunk[lane], group + (lane * words + i % words) * sizeof(uint32_t), sizeof(uint32_t));
+    }
     memcpy((uint8_t*)p->packed + i * sizeof(chunk), chunk, sizeof(chunk));
   }
 }

@@ -1,5 +1,6 @@
 // Activations in the order of device/warpgroups/packed_columns.cuh: a thread writes 16 bytes and
-// reads their four words where they are. Words that a warp reads at a time fill whole sectors.
+// reads their four words where they are. Words that a warp reads at a time fill whole sectors;
+// where x does not begin at a multiple of 4 bytes, they are read by halves.
 #include "dense_kernels/cuda/pdl.cuh"
 #include "dense_kernels/cuda/vector.cuh"
 #include "device/warpgroups/packed_columns.cuh"
@@ -8,18 +9,35 @@
 namespace moe_kernels::cuda {
 namespace {
 
-template <typename W>
-__device__ __forceinline__ void pack(const ExpertsPackParams& p) {
+template <bool kAligned>
+__device__ __forceinline__ uint32_t load_word(const uint16_t* x) {
+  if constexpr (kAligned) return *reinterpret_cast<const uint32_t*>(x);
+  return x[0] | uint32_t{x[1]} << 16;
+}
+
+template <typename W, bool kAligned>
+__device__ __forceinline__ void pack_chunks(const ExpertsPackParams& p) {
   constexpr int kChunks = W::kGroup / 8;  // of a group
-  dense_kernels::cuda::wait_and_trigger();
-  const uint32_t* x = static_cast<const uint32_t*>(p.x);
+  const uint16_t* x = static_cast<const uint16_t*>(p.x);
   const int64_t threads = int64_t{gridDim.x} * blockDim.x;
   for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < p.chunks; i += threads) {
     const int place = static_cast<int>(i % kChunks) * 4;
-    const uint32_t* group = x + i / kChunks * (W::kGroup / 2);
-    const uint4 chunk = {group[word_at<W>(place)], group[word_at<W>(place + 1)],
-                         group[word_at<W>(place + 2)], group[word_at<W>(place + 3)]};
-    dense_kernels::cuda::store16(static_cast<uint4*>(p.packed) + i, chunk);
+    const uint16_t* group = x + i / kChunks * W::kGroup;
+    uint32_t word[4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) word[j] = load_word<kAligned>(group + 2 * word_at<W>(place + j));
+    dense_kernels::cuda::store16(static_cast<uint4*>(p.packed) + i,
+                                 {word[0], word[1], word[2], word[3]});
+  }
+}
+
+template <typename W>
+__device__ __forceinline__ void pack(const ExpertsPackParams& p) {
+  dense_kernels::cuda::wait_and_trigger();
+  if (dense_kernels::cuda::is_aligned(p.x, 4)) {
+    pack_chunks<W, true>(p);
+  } else {
+    pack_chunks<W, false>(p);
   }
 }
 

@@ -67,3 +67,10 @@ export function checkExpertWeight(
   const scalesRule = { dtypes: ['e8m0'] as const, shape: scalesShape, dimensions: scaleDimensions };
   checkTensor(operation, `${argument}.scales`, scales, scalesRule, place);
 }
+
+const vectorBytes = 16;
+
+/** Whether the data begins at a multiple of 16 bytes of its buffer. */
+export function weightIsAligned({ data }: ExpertWeight): boolean {
+  return data.byteOffset % vectorBytes === 0;
+}

@@ -19,8 +19,8 @@ async function plan(
   const device = (await fakeStream(hopper)).stream.device.limits;
   const shape = { ...m3, ...changes };
   return {
-    gateUp: planExpertsGateUp(shape, device, withoutPdl, path),
-    down: planExpertsDown(shape, device, withoutPdl, path),
+    gateUp: planExpertsGateUp(shape, device, withoutPdl, { path }),
+    down: planExpertsDown(shape, device, withoutPdl, { path }),
   };
 }
 
@@ -79,7 +79,7 @@ describe('planExperts', () => {
       pack: { kernel: 'experts_pack_mxfp8', config: { grid: [1056], block: [256] } },
       refused: [
         { path: 'stream', reason: '256 rows an expert on average; streaming pays below 16' },
-        { path: 'tiled', reason: 'warpgroups multiply the same tiles' },
+        { path: 'tiled', reason: 'warpgroups multiply the same tiles faster' },
       ],
     });
     expect(down).toMatchObject({
@@ -118,11 +118,32 @@ describe('planExperts', () => {
     expect(narrow.gateUp.path).toBe('wgmma');
     expect(narrow.down).toMatchObject({
       path: 'tiled',
-      refused: [{ path: 'stream' }, { path: 'wgmma', reason: '96 columns are no multiple of 64' }],
+      refused: [
+        { path: 'stream' },
+        { path: 'wgmma', reason: '96 columns are no whole stages of 64' },
+      ],
     });
     await expect(plan({}, { path: 'wgmma', limits })).rejects.toThrow(
       "experts_gate_up: path 'wgmma' cannot be had: compute capability 8.0 has no such products, 9.0 has",
     );
+  });
+
+  it('takes no warpgroups for weights of odd address or without columns', async () => {
+    const reasonOf = async (changes: Partial<ExpertsShape>) => {
+      const { gateUp } = await plan({ tokens: 8192, ...changes });
+      expect(gateUp.path).toBe('tiled');
+      return gateUp.refused.find(({ path }) => path === 'wgmma')?.reason;
+    };
+    expect(await reasonOf({ isAligned: false })).toMatch(/do not begin at a multiple of 16 bytes/);
+    expect(await reasonOf({ hidden: 0 })).toBe('0 columns are no whole stages of 64');
+  });
+
+  it('says of paths that another was asked for', async () => {
+    const { gateUp } = await plan({ tokens: 8192 }, { path: 'stream' });
+    expect(gateUp.refused).toEqual([
+      { path: 'wgmma', reason: "path 'stream' was asked for" },
+      { path: 'tiled', reason: "path 'stream' was asked for" },
+    ]);
   });
 
   it('streams where tiles do not fit, and says so', async () => {

@@ -4,6 +4,7 @@ import { planExpertsPack } from '../experts-pack.plan.js';
 import { isCpu, planKernel } from '../kernel-plan.js';
 import type { PdlChooser } from '../pdl.js';
 import type {
+  ExpertsCall,
   ExpertsPath,
   ExpertsPlan,
   ExpertsProjection,
@@ -13,35 +14,36 @@ import type {
 import { slotsOf } from './experts.shape.js';
 import { launchers, tiledBlockBytes, wgmmaBlockBytes } from './experts-launch.plan.js';
 
-/** Mean rows of an expert from which tiles of 128 beat streaming the weights again for each 16. */
+/**
+ * Mean rows of an expert from which tiles of 128 beat streaming the weights again for each 16: of
+ * both projections together, as bench/results/h200-experts-versions.json has them for `wgmma`.
+ */
 const paysFromRows = { tiled: 24, wgmma: 16 } as const;
 const wgmmaSm = '9.0'; // the one architecture that has it
 const wgmmaColumns = 64; // of a stage
 
-/** @throws ArgumentRangeError when `wanted` cannot be had */
+/** @throws ArgumentRangeError when `path` cannot be had */
 export function planExperts(
   projection: ExpertsProjection,
   shape: ExpertsShape,
   device: DeviceLimits,
   pdl: PdlChooser,
-  wanted?: TensorCorePath,
+  { path: wanted, first = pdl }: ExpertsCall,
 ): ExpertsPlan {
-  const { path, refused } = choosePath(projection, shape, device);
+  const { path, refused } = choosePath(projection, shape, device, wanted);
   const obstacle = refused.find((other) => other.path === wanted && other.isHard);
   if (obstacle) {
     const problem = `path '${wanted}' cannot be had: ${obstacle.reason}`;
     throw new ArgumentRangeError(projection.kernel, problem);
   }
-  const taken = path === 'cpu' ? path : (wanted ?? path);
-  const choice = launchers[taken](projection, shape, device);
+  const choice = launchers[path](projection, shape, device);
+  const hasPack = path === 'wgmma';
   return {
-    ...planKernel(choice, device, pdl),
-    ...(taken === 'wgmma' && packOf(projection, shape, device, pdl)),
-    path: taken,
+    ...planKernel(choice, device, hasPack ? pdl : first),
+    ...(hasPack && packOf(projection, shape, device, first)),
+    path,
     layout: 'plain',
-    refused: refused
-      .filter((other) => other.path !== taken)
-      .map(({ path: other, reason }) => ({ path: other, reason })),
+    refused: refused.map(({ path: other, reason }) => ({ path: other, reason })),
   };
 }
 
@@ -62,44 +64,62 @@ interface Refusal {
   readonly isHard: boolean;
 }
 
+/** The path, and those that were not taken; `wanted` among them if it cannot be had. */
 function choosePath(
   projection: ExpertsProjection,
   shape: ExpertsShape,
   device: DeviceLimits,
+  wanted: TensorCorePath | undefined,
 ): { readonly path: ExpertsPath; readonly refused: readonly Refusal[] } {
   if (isCpu(device)) return { path: 'cpu', refused: [] };
-  const { weights, activations, localExperts } = shape;
+  const { weights, activations } = shape;
   if (weights === 'f32' || activations === 'f32') {
     const reason = `${weights} weights with ${activations} activations do not fit bf16 tensor cores`;
     const paths = ['stream', 'tiled', 'wgmma'] as const;
     return { path: 'simt', refused: paths.map((path) => ({ path, reason, isHard: true })) };
   }
   const obstacles = {
-    tiled: tiledObstacle(shape, device),
+    stream: undefined,
     wgmma: wgmmaObstacle(projection, shape, device),
+    tiled: memoryObstacle(tiledBlockBytes(shape), device),
   };
-  const rows = slotsOf(shape) / Math.max(1, Math.min(localExperts, slotsOf(shape)));
-  const mean = `${Number(rows.toFixed(1))} rows an expert on average`;
-  const refused: Refusal[] = [];
-  let path: TensorCorePath = 'stream';
-  for (const tiles of ['wgmma', 'tiled'] as const) {
-    const reason = obstacles[tiles];
-    const from = paysFromRows[tiles];
-    if (reason !== undefined) refused.push({ path: tiles, reason, isHard: true });
-    else if (path !== 'stream') {
-      refused.push({ path: tiles, reason: 'warpgroups multiply the same tiles', isHard: false });
-    } else if (rows < from) {
-      const few = `${mean}; tiles pay from ${from}`;
-      refused.push({ path: tiles, reason: few, isHard: false });
-    } else path = tiles;
-  }
-  if (path === 'stream') return { path, refused };
-  const reason = `${mean}; streaming pays below ${paysFromRows[path]}`;
-  return { path, refused: [{ path: 'stream', reason, isHard: false }, ...refused] };
+  const rows = meanRows(shape);
+  const pays = (path: 'wgmma' | 'tiled') =>
+    obstacles[path] === undefined && rows >= paysFromRows[path];
+  const best = pays('wgmma') ? 'wgmma' : pays('tiled') ? 'tiled' : 'stream';
+  const path = wanted && obstacles[wanted] === undefined ? wanted : best;
+  const others = (['stream', 'wgmma', 'tiled'] as const).filter((other) => other !== path);
+  const refused = others.map((other): Refusal => {
+    const obstacle = obstacles[other];
+    const reason = obstacle ?? whyNot(other, { path, best, rows });
+    return { path: other, reason, isHard: obstacle !== undefined };
+  });
+  return { path, refused };
 }
 
-function tiledObstacle(shape: ExpertsShape, device: DeviceLimits): string | undefined {
-  return memoryObstacle(tiledBlockBytes(shape), device);
+interface Taken {
+  readonly path: TensorCorePath;
+  readonly best: TensorCorePath;
+  readonly rows: number;
+}
+
+/** Why a path was not taken that could have been. */
+function whyNot(other: TensorCorePath, { path, best, rows }: Taken): string {
+  if (path !== best) return `path '${path}' was asked for`;
+  const mean = `${Number(rows.toFixed(1))} rows an expert on average`;
+  if (path === 'stream' && other !== 'stream')
+    return `${mean}; tiles pay from ${paysFromRows[other]}`;
+  if (other === 'stream')
+    return `${mean}; streaming pays below ${paysFromRows[path === 'tiled' ? path : 'wgmma']}`;
+  return path === 'wgmma'
+    ? 'warpgroups multiply the same tiles faster'
+    : `${mean}; tiles pay from ${paysFromRows[other]}`;
+}
+
+/** Rows of an expert, if all have some. */
+function meanRows(shape: ExpertsShape): number {
+  const slots = slotsOf(shape);
+  return slots / Math.max(1, Math.min(shape.localExperts, slots));
 }
 
 /** Why warpgroups cannot multiply; undefined: they can. */
@@ -111,7 +131,10 @@ function wgmmaObstacle(
   const { sm } = device;
   if (sm !== wgmmaSm) return `compute capability ${sm} has no such products, ${wgmmaSm} has`;
   const { columns } = projection;
-  if (columns % wgmmaColumns !== 0) return `${columns} columns are no multiple of ${wgmmaColumns}`;
+  if (columns === 0 || columns % wgmmaColumns !== 0) {
+    return `${columns} columns are no whole stages of ${wgmmaColumns}`;
+  }
+  if (shape.isAligned === false) return 'weights do not begin at a multiple of 16 bytes';
   return memoryObstacle(wgmmaBlockBytes(projection, shape), device);
 }
 

@@ -1,5 +1,6 @@
 import type { WeightFormat } from '../arguments/expert-weight.js';
 import type { KernelPlan } from '../kernel-plan.js';
+import type { PdlChooser } from '../pdl.js';
 
 /** What the choice depends on. */
 export interface ExpertsShape {
@@ -10,6 +11,16 @@ export interface ExpertsShape {
   readonly intermediate: number;
   readonly weights: WeightFormat;
   readonly activations: 'bf16' | 'f32';
+  /** Whether the weights begin at a multiple of 16 bytes of their buffer; default true. */
+  readonly isAligned?: boolean;
+}
+
+/** What the caller asks for. */
+export interface ExpertsCall {
+  /** Of a GPU; default by shape. */
+  readonly path?: TensorCorePath | undefined;
+  /** Of the first launch: the one before the projection, where there is one. Default: all alike. */
+  readonly first?: PdlChooser | undefined;
 }
 
 /**

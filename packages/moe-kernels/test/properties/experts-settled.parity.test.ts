@@ -49,15 +49,15 @@ async function run(context: BackendContext, testCase: ExpertsCase, isEarly: bool
   }
   const steps = experts.describe().lastPlan?.steps ?? [];
   const canBeEarly = device.limits.cpuLevel !== '' || Number(device.limits.sm) >= 9;
-  expect(steps.map(({ pdl: { enabled } }) => enabled)).toEqual(
-    new Array<boolean>(3).fill(isEarly && canBeEarly),
+  expect(new Set(steps.map(({ pdl: { enabled } }) => enabled))).toEqual(
+    new Set([isEarly && canBeEarly]),
   );
   return Promise.all(outs.slice(1).map((out) => downloadRaw(stream, out)));
 }
 
 describeEachBackend(
   'experts launched before their maps are waited for have the same bits,',
-  [1, 2, 7, 40].map((tokens) => ({ name: `${tokens} tokens`, ...shape, ...formats, tokens })),
+  [1, 2, 7, 40, 200].map((tokens) => ({ name: `${tokens} tokens`, ...shape, ...formats, tokens })),
   async (context, testCase) => {
     const late = await run(context, testCase, false);
     const early = await run(context, testCase, true);

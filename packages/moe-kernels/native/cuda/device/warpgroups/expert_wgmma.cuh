@@ -2,8 +2,9 @@
 // warpgroups, with the same bits. One warpgroup copies, two multiply (copying.cuh,
 // multiplying.cuh); a unit's last products and its results overlap the next one's copies.
 //
-// Activations come in the order of packed_columns.cuh, from `packed`. What does not suit, and
-// devices without these products, take the other way.
+// Activations come in the order of packed_columns.cuh, from `packed`. The plan sees to it that
+// weights begin at a multiple of 16 bytes and columns fill whole stages. Where Hopper's own machine
+// code is missing (docs/building.md of cuda-runtime), the other tiles stand in.
 #ifndef MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_EXPERT_WGMMA_CUH
 #define MOE_KERNELS_CUDA_DEVICE_WARPGROUPS_EXPERT_WGMMA_CUH
 
@@ -72,16 +73,10 @@ __device__ __forceinline__ void take_registers() {
 }
 
 template <typename W, typename Problem>
-__device__ __forceinline__ bool suits_wgmma(const Problem& problem) {
-  return problem.p.packed != nullptr && problem.columns() % kStageColumns == 0 &&
-         dense_kernels::cuda::is_aligned(problem.weights()) &&
-         dense_kernels::cuda::is_aligned(problem.p.packed);
-}
-
-template <typename W, typename Problem>
 __device__ __forceinline__ void run_warpgroups(const Problem& problem, char* memory) {
-  char* aligned =
-      memory + (-dense_kernels::cuda::shared_address(memory) & (dense_kernels::cuda::kWgmmaAlign - 1));
+  const uint32_t skipped =
+      -dense_kernels::cuda::shared_address(memory) & (dense_kernels::cuda::kWgmmaAlign - 1);
+  char* aligned = memory + skipped;
   auto& shared = *reinterpret_cast<WgmmaShared<W, Problem>*>(aligned);
   int32_t* before = reinterpret_cast<int32_t*>(&shared + 1);
   if (threadIdx.x < kWgmmaStages<W>) {
@@ -108,12 +103,10 @@ __device__ __forceinline__ void run_warpgroups(const Problem& problem, char* mem
 template <typename W, typename Problem>
 __device__ __forceinline__ void run_wgmma(const Problem& problem, uint4* memory) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  if (suits_wgmma<W>(problem)) {
-    run_warpgroups<W>(problem, reinterpret_cast<char*>(memory));
-    return;
-  }
-#endif
+  run_warpgroups<W>(problem, reinterpret_cast<char*>(memory));
+#else
   run_tiled<W>(problem, memory);
+#endif
 }
 
 }  // namespace moe_kernels::cuda

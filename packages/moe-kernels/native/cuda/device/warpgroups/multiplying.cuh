@@ -96,7 +96,8 @@ __device__ __forceinline__ void widen_rows(const TiledStage<Mxfp8Weights>& stage
 #pragma unroll
     for (int s = 0; s < kStageSteps; ++s) {
       turned |= (codes[s] + 0x01010101u) ^ codes[s];
-      dense_kernels::cuda::e4m3x4_to_bf16_by(codes[s], factor, rows[4 * s + i], rows[4 * s + i + 2]);
+      uint32_t* to = rows + 4 * s + i;
+      dense_kernels::cuda::e4m3x4_to_bf16_by(codes[s], factor, to[0], to[2]);
     }
   }
   const bool is_special = (turned & 0x80808080u) != 0 || are_special;
