@@ -8,7 +8,7 @@ import { guarded } from './native/guarded.js';
 import { setLeakWarnings } from './native/record.js';
 import { runTask } from './native/task.js';
 import { type OpenOptions, type ResolvedOptions, resolveOptions } from './open-options.js';
-import { type BackendReport, probe, probeSync } from './probe.js';
+import { type BackendReport, machineReports, machineReportsSync } from './probe.js';
 import { NativeRuntime } from './runtime.js';
 import { readSettings } from './settings.js';
 import { attachTool } from './trace/host-ranges.js';
@@ -36,7 +36,7 @@ let isolatedCount = 0;
  */
 export async function open(options: OpenOptions = {}): Promise<Runtime> {
   const resolved = readOptions(options);
-  const choice = chooseBackend(resolved, await probe());
+  const choice = chooseBackend(resolved, await machineReports());
   const known = reopen(choice, resolved);
   if (known) return known;
   const { binding } = environment();
@@ -48,7 +48,7 @@ export async function open(options: OpenOptions = {}): Promise<Runtime> {
 /** The same, blocking. */
 export function openSync(options: OpenOptions = {}): Runtime {
   const resolved = readOptions(options);
-  const choice = chooseBackend(resolved, probeSync());
+  const choice = chooseBackend(resolved, machineReportsSync());
   const known = reopen(choice, resolved);
   if (known) return known;
   const { binding } = environment();

@@ -1,27 +1,12 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { addonIn } from '../../src/native/addon-candidates.js';
+import { cli, root } from './run-cli.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const empty = mkdtempSync(join(tmpdir(), 'cli-'));
 afterAll(() => rmSync(empty, { recursive: true }));
-
-function cli(args: readonly string[], variables: Readonly<Record<string, string>> = {}) {
-  const node = ['--import', 'tsx', '--conditions=@altstream/source'];
-  const env = { PATH: process.env['PATH'], ...variables };
-  const main = join(root, 'src/cli/main.ts');
-  return spawnSync(process.execPath, [...node, main, ...args], {
-    env,
-    cwd: root,
-    encoding: 'utf8',
-    timeout: 50_000,
-    killSignal: 'SIGKILL',
-  });
-}
 
 describe('doctor', () => {
   test('shows Node, the addon, each backend and the tools, and ends with 0', () => {
