@@ -1,6 +1,6 @@
 import { ArgumentError } from '../errors/argument-error.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
-import { describeValue } from '../errors/describe-value.js';
+import { describeValue, isGeneratorFunction } from '../errors/describe-value.js';
 
 /** What an error tells of a runtime. */
 export interface OwningRuntime {
@@ -53,6 +53,15 @@ export function wrongStream(
 /** @throws ArgumentError unless `value` is a function */
 export function checkFunction(api: string, argument: string, value: unknown): void {
   if (typeof value !== 'function') throw wrongKind(api, argument, value, 'a function');
+}
+
+/**
+ * For what is called and not asked for its result.
+ * @throws ArgumentError unless `value` is a function whose code runs when it is called
+ */
+export function checkCallback(api: string, argument: string, value: unknown): void {
+  checkFunction(api, argument, value);
+  if (isGeneratorFunction(value)) throw wrongKind(api, argument, value, 'a function');
 }
 
 /** @throws ArgumentError unless `value` is text */

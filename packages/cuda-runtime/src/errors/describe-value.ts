@@ -6,7 +6,7 @@ export function describeValue(value: unknown): string {
     case 'object':
       return value === null ? 'null' : describeObject(value);
     case 'function':
-      return 'a function';
+      return isGeneratorFunction(value) ? 'a generator function' : 'a function';
     case 'bigint':
       return shorten(`${value}n`);
     default:
@@ -16,6 +16,16 @@ export function describeValue(value: unknown): string {
 
 // Text that without quotes reads as nothing, or as a value that would have been right.
 const looksLikeAnother = /^\s|\s$|^$|^[-+]?[.\d]|^(null|undefined|true|false|NaN|-?Infinity)$/;
+
+/** True for `function*` and `async function*`; never throws. */
+export function isGeneratorFunction(value: unknown): boolean {
+  try {
+    return Object.prototype.toString.call(value).endsWith('GeneratorFunction]');
+  } catch {
+    // A proxy of the user's threw.
+    return false;
+  }
+}
 
 const mostCharacters = 120;
 

@@ -1,4 +1,4 @@
-import { isPromise } from '../arguments/promises.js';
+import { notRun, unfinished } from '../arguments/unfinished.js';
 import type { CaptureOptions, Graph, Stream } from '../contract.js';
 import { CaptureError } from '../errors/capture-error.js';
 import { beginCapture, endCapture } from '../stream/capture-state.js';
@@ -21,10 +21,10 @@ function capture(stream: Stream, record: (stream: Stream) => void, options: Capt
   beginCapture(stream, options);
   const id = stream.captureId;
   try {
-    const isAsync = runtime.withCaptureMode(() =>
-      runtime.withStream(stream, () => isPromise(record(stream))),
+    const returned = runtime.withCaptureMode(() =>
+      runtime.withStream(stream, () => unfinished(record(stream))),
     );
-    if (isAsync) throw asynchronous(id);
+    if (returned !== undefined) throw notSynchronous(returned, id);
     return endCapture(stream);
   } catch (error) {
     // A disposed stream has left its capture, and asking it would hide the first error.
@@ -33,12 +33,14 @@ function capture(stream: Stream, record: (stream: Stream) => void, options: Capt
   }
 }
 
-function asynchronous(captureId: bigint | undefined): CaptureError {
+function notSynchronous(returned: string, captureId: bigint | undefined): CaptureError {
+  const isGenerator = returned === 'a generator';
+  const why = isGenerator ? notRun : 'an `await` would let other tasks record';
   return new CaptureError({
     code: 'CRT_CAPTURE_ASYNC',
     api: 'device.capture',
     captureId,
-    detail: 'the callback returned a promise, and an `await` would let other tasks record',
+    detail: `the callback returned ${returned}, and ${why}`,
     hint: 'Make the callback synchronous: prepare before, await after',
   });
 }

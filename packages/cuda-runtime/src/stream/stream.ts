@@ -1,4 +1,4 @@
-import { checkFlag, checkFunction, wrongKind, wrongRuntime } from '../arguments/faults.js';
+import { checkCallback, checkFlag, wrongKind, wrongRuntime } from '../arguments/faults.js';
 import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type {
   CaptureOptions,
@@ -173,7 +173,7 @@ export class NativeStream implements Stream {
   }
 
   notify(callback: () => void): this {
-    checkFunction('stream.notify', 'callback', callback);
+    checkCallback('stream.notify', 'callback', callback);
     const handle = this.submit('stream.notify');
     const isCapturing = this.captureStatus === 'active';
     const { binding, completions } = environment();
