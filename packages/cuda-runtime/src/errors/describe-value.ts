@@ -38,12 +38,38 @@ function describeObject(value: object): string {
     if (Array.isArray(value)) return `an array of ${value.length}`;
     const name: unknown = value.constructor?.name;
     if (typeof name !== 'string' || name === '') return 'an object';
-    return ours.get(name.replace(/^_/, '')) ?? shorten(`an object (${name})`);
+    return kindOf(value, name) ?? shorten(`an object (${name})`);
   } catch {
     // A getter or a proxy of the user's threw.
     return 'an object';
   }
 }
+
+function kindOf(value: object, name: string): string | undefined {
+  const own = name.replace(/^_/, '');
+  // The platform has a class of this name, too.
+  if (own === 'Event') return 'use' in value ? 'an event' : undefined;
+  return ours.get(own);
+}
+
+/**
+ * Whether a value that was refused is by its class what was expected: then it is of another copy of
+ * this package, whose classes have the same names.
+ *
+ * @param expected as in messages, such as `a tensor or a buffer`
+ */
+export function isOfAnotherCopy(value: unknown, expected: string): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const [, kind = ''] = /^an? (.*)$/.exec(describeObject(value)) ?? [];
+  const wanted = expected.split(/, | or /).map((part) => part.replace(/^an? | of .*$/g, ''));
+  return wanted.includes(kind) || (kind === 'device buffer' && wanted.includes('buffer'));
+}
+
+/** For what is of another copy: what it is, behind its kind, and what to do. */
+export const anotherCopy = {
+  what: 'of another copy, or another version, of @altstream/cuda-runtime',
+  hint: 'Install it once: `npm ls @altstream/cuda-runtime` shows the copies',
+} as const;
 
 // Our classes by what users know them as. Bundlers put `_` before a class that refers to itself.
 const ours = new Map([

@@ -2,7 +2,7 @@ import { wrongKind } from '../../arguments/faults.js';
 import type { Device, KernelParams, ParamValue } from '../../contract.js';
 import { ArgumentError } from '../../errors/argument-error.js';
 import { BackendMismatchError } from '../../errors/backend-mismatch-error.js';
-import { describeValue } from '../../errors/describe-value.js';
+import { anotherCopy, describeValue, isOfAnotherCopy } from '../../errors/describe-value.js';
 import { KernelImageError } from '../../errors/kernel-image-error.js';
 import { Condition } from '../../graph/condition.js';
 import { NativeBuffer } from '../../memory/buffer.js';
@@ -158,7 +158,10 @@ export class ParamsEncoder {
     params: KernelParams,
   ): ArgumentError {
     if (value === undefined) return this.#wrongFields(params);
-    return this.#refuse(`\`${name}\` is ${describeParam(value)}, expected ${expected}`);
+    const isOther = isOfAnotherCopy(value, expected);
+    const what = `${describeParam(value)}${isOther ? ` ${anotherCopy.what}` : ''}`;
+    const hint = isOther ? anotherCopy.hint : undefined;
+    return this.#refuse(`\`${name}\` is ${what}, expected ${expected}`, hint);
   }
 
   #wrongDevice(name: string, actual: Device | undefined, expected: Device): Error {
