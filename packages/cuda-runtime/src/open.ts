@@ -1,5 +1,6 @@
 import { threadId } from 'node:worker_threads';
 import type { Runtime } from './contract.js';
+import { differingOptions } from './differing-options.js';
 import { ArgumentError } from './errors/argument-error.js';
 import { BackendUnavailableError } from './errors/backend-unavailable-error.js';
 import type { Handle } from './native/binding.js';
@@ -15,7 +16,7 @@ import { attachTool } from './trace/host-ranges.js';
 
 interface Shared {
   readonly runtime: Runtime;
-  readonly key: string;
+  readonly options: ResolvedOptions;
   count: number;
 }
 
@@ -71,8 +72,8 @@ function readOptions(options: OpenOptions): ResolvedOptions {
 function reopen({ backend }: Choice, options: ResolvedOptions): Runtime | undefined {
   const known = options.isolated ? undefined : shared.get(backend);
   if (!known) return undefined;
-  const key = keyOf(options);
-  if (known.key !== key) throw otherOptions(backend, known.key, key);
+  const differing = differingOptions(known.options, options);
+  if (differing !== undefined) throw otherOptions(backend, differing);
   known.count += 1;
   return known.runtime;
 }
@@ -96,12 +97,8 @@ function share(choice: Choice, options: ResolvedOptions, handle: Handle): Runtim
     return true;
   };
   const runtime = new NativeRuntime(handle, { ...choice, options, giveBack });
-  shared.set(backend, { runtime, key: keyOf(options), count: 1 });
+  shared.set(backend, { runtime, options, count: 1 });
   return runtime;
-}
-
-function keyOf(options: ResolvedOptions): string {
-  return JSON.stringify([options.device, options.queue, options.native]);
 }
 
 function nativeOptions(options: ResolvedOptions): string {
@@ -138,10 +135,10 @@ function unavailable(
   });
 }
 
-function otherOptions(backend: string, open: string, asked: string): ArgumentError {
+function otherOptions(backend: string, differing: string): ArgumentError {
   return new ArgumentError({
     api: 'open',
-    detail: `the ${backend} runtime of this thread is open with ${open}, asked for ${asked}`,
+    detail: `the ${backend} runtime of this thread is open with ${differing}`,
     hint: 'Use the same options, dispose it first, or pass `isolated: true`',
   });
 }
