@@ -3,6 +3,7 @@ import type { Runtime } from './contract.js';
 import { differingOptions } from './differing-options.js';
 import { ArgumentError } from './errors/argument-error.js';
 import { BackendUnavailableError } from './errors/backend-unavailable-error.js';
+import { remedyOf } from './native/addon-candidates.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
@@ -127,11 +128,13 @@ function unavailable(
   backend: 'cpu' | 'cuda',
   report: BackendReport | undefined,
 ): BackendUnavailableError {
+  const reason = report?.reason ?? 'NO_ADDON';
   return new BackendUnavailableError({
     api: 'open',
     backend,
     detail: `the ${backend} backend is not usable: ${report?.detail ?? 'the addon does not report it'}`,
-    reason: report?.reason ?? 'NO_ADDON',
+    reason,
+    hint: remedyOf(reason),
   });
 }
 

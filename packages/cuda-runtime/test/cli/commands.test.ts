@@ -29,7 +29,7 @@ describe('doctor', () => {
         what: 'CUDA_RUNTIME_BINARY',
         path: '/absent.node',
         outcome: 'failed',
-        reason: expect.stringContaining("Cannot find module '/absent.node'"),
+        reason: '/absent.node is not there',
       },
     ]);
     for (const backend of report.backends) {
