@@ -1,3 +1,5 @@
+import { shorten } from './short-text.js';
+
 /** A received value for the text of an error; never throws, and short whatever the value is. */
 export function describeValue(value: unknown): string {
   switch (typeof value) {
@@ -27,10 +29,14 @@ export function isGeneratorFunction(value: unknown): boolean {
   }
 }
 
-const mostCharacters = 120;
+const mostListed = 16;
 
-function shorten(text: string): string {
-  return text.length <= mostCharacters ? text : `${text.slice(0, mostCharacters)}…`;
+/** The same for a list, such as a shape: whole, or its beginning and how many there are. */
+export function describeList(values: readonly unknown[]): string {
+  // `from` and not `map`, which passes over holes.
+  const shown = Array.from(values.slice(0, mostListed), describeValue);
+  if (values.length > mostListed) shown.push(`… ${values.length} in all`);
+  return `[${shown.join(', ')}]`;
 }
 
 function describeObject(value: object): string {

@@ -1,6 +1,8 @@
 import { notRun, unfinished } from '../arguments/unfinished.js';
 import type { CaptureOptions, Graph, Stream } from '../contract.js';
 import { CaptureError } from '../errors/capture-error.js';
+import { DisposedError } from '../errors/disposed-error.js';
+import { shorten } from '../errors/short-text.js';
 import { beginCapture, endCapture } from '../stream/capture-state.js';
 import { hostRange } from '../trace/host-ranges.js';
 
@@ -24,6 +26,7 @@ function capture(stream: Stream, record: (stream: Stream) => void, options: Capt
     const returned = runtime.withCaptureMode(() =>
       runtime.withStream(stream, () => unfinished(record(stream))),
     );
+    if (stream.isDisposed) throw originDisposed(stream);
     if (returned !== undefined) throw notSynchronous(returned, id);
     return endCapture(stream);
   } catch (error) {
@@ -31,6 +34,14 @@ function capture(stream: Stream, record: (stream: Stream) => void, options: Capt
     if (!stream.isDisposed && stream.captureStatus !== 'none') stream.abortCapture();
     throw error;
   }
+}
+
+function originDisposed({ name, id }: Stream): DisposedError {
+  return new DisposedError({
+    api: 'device.capture',
+    detail: `the callback disposed stream ${shorten(name)}#${id}, on which it is captured: there is no graph`,
+    hint: 'Dispose it after the capture; launches of the graph do not need it',
+  });
 }
 
 function notSynchronous(returned: string, captureId: bigint | undefined): CaptureError {
