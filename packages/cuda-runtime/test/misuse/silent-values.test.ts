@@ -139,6 +139,7 @@ describe('loadModule', () => {
 describe('values of the environment', () => {
   test.each([
     ['CUDA_RUNTIME_CPU_LEVEL', 'sse9', /`CUDA_RUNTIME_CPU_LEVEL` is sse9, expected baseline/],
+    ['CRT_WARN_LEAKS', 'yes', /CRT_WARN_LEAKS is `yes`, expected 0 or 1/],
     ['CUDA_RUNTIME_CPU_THREADS', '5000', /`CUDA_RUNTIME_CPU_THREADS` is 5000, expected at most/],
   ])('%s is named', async (name, value, message) => {
     const before = process.env[name];
