@@ -1,6 +1,6 @@
 import { threadId } from 'node:worker_threads';
+import { differences } from './arguments/differences.js';
 import type { Runtime } from './contract.js';
-import { differingOptions } from './differing-options.js';
 import { ArgumentError } from './errors/argument-error.js';
 import { BackendUnavailableError } from './errors/backend-unavailable-error.js';
 import { remedyOf } from './native/addon-candidates.js';
@@ -73,10 +73,15 @@ function readOptions(options: OpenOptions): ResolvedOptions {
 function reopen({ backend }: Choice, options: ResolvedOptions): Runtime | undefined {
   const known = options.isolated ? undefined : shared.get(backend);
   if (!known) return undefined;
-  const differing = differingOptions(known.options, options);
+  const differing = differences(askable(known.options), askable(options));
   if (differing !== undefined) throw otherOptions(backend, differing);
   known.count += 1;
   return known.runtime;
+}
+
+/** What decides whether a runtime may be shared, by the names that `open` takes. */
+function askable({ native, queue }: ResolvedOptions): object {
+  return { maxPending: queue.maxPending, queuePolicy: queue.policy, ...native };
 }
 
 /** The wrapper of a fresh native runtime. */

@@ -1,9 +1,12 @@
+import { ArgumentError } from './errors/argument-error.js';
 import { BackendUnavailableError } from './errors/backend-unavailable-error.js';
 import { CudaRuntimeError } from './errors/cuda-runtime-error.js';
 import type { UnavailableReason } from './errors/unavailable-reason.js';
 import { environment } from './native/environment.js';
+import { guarded } from './native/guarded.js';
 import { runTextTask } from './native/task.js';
-import { wrongSetting } from './wrong-setting.js';
+import { resolveOptions } from './open-options.js';
+import { readSettings } from './settings.js';
 
 /** What runs the work of a runtime. */
 export type BackendName = 'cpu' | 'cuda';
@@ -79,6 +82,30 @@ function withSettings(report: BackendReport): BackendReport {
   const wrong = report.usable ? wrongSetting(report.backend) : undefined;
   if (wrong === undefined) return report;
   return { ...report, usable: false, reason: 'WRONG_SETTING', detail: wordsOf(wrong) };
+}
+
+/** Why a variable of the environment keeps `open` without options from opening `backend`. */
+function wrongSetting(backend: 'cpu' | 'cuda'): unknown {
+  try {
+    const { native } = resolveOptions({ backend }, readSettings());
+    // Whether the machine has a level only the addon knows, and it says so when it opens.
+    if (backend === 'cpu' && native.cpu.level !== '') tryToOpen(JSON.stringify(native));
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+function tryToOpen(options: string): void {
+  const { binding } = environment();
+  try {
+    binding.closeRuntime(guarded(() => binding.openRuntime('cpu', options)));
+  } catch (error) {
+    if (!ArgumentError.isInstance(error)) throw error;
+    // The addon got the level as if it were an option.
+    const detail = error.message.replace('`cpu.level`', 'CUDA_RUNTIME_CPU_LEVEL');
+    throw Object.assign(error, { message: detail });
+  }
 }
 
 /** Whoever reports the reason adds its hint. */

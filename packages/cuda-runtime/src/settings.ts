@@ -8,7 +8,10 @@ export interface Settings {
   readonly cpuThreads: number | undefined;
   /** `CUDA_RUNTIME_LAUNCH_BY_GRAPH`: 0 or 1; none = yes. */
   readonly launchByGraph: boolean | undefined;
-  /** `CRT_WARN_LEAKS`: 0 or 1; 1 = a warning for each object collected undisposed; places of disposals. */
+  /**
+   * `CRT_WARN_LEAKS`: 0 or 1; 1 = a warning for each object collected undisposed; places of
+   * disposals.
+   */
   readonly warnLeaks: boolean;
 }
 

@@ -15,7 +15,7 @@ import {
 /**
  * Every suite, with CUDA required. Stress tests run when the others are over, each in a process of
  * its own: one may need the memory that the process of another still holds.
- * @throws Error for a filter that chooses nothing; with the probe's reason if there is no usable GPU
+ * @throws Error for a filter that chooses nothing, and with the probe's reason if no GPU is usable
  */
 export async function test(root: string, command: HostCommand): Promise<number> {
   const files = testFiles(root, projects(root));

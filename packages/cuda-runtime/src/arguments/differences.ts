@@ -1,10 +1,9 @@
-import { describeValue } from './errors/describe-value.js';
-import type { ResolvedOptions } from './open-options.js';
+import { describeValue } from '../errors/describe-value.js';
 
 const mostNamed = 8;
 
-/** In which options two openings differ, in words; undefined when in none. */
-export function differingOptions(open: ResolvedOptions, asked: ResolvedOptions) {
+/** In which entries two objects of options differ, in words; undefined when in none. */
+export function differences(open: object, asked: object): string | undefined {
   const [has, wants] = [leavesOf(open), leavesOf(asked)];
   const names = [...new Set([...has.keys(), ...wants.keys()])].filter(
     (name) => has.get(name) !== wants.get(name),
@@ -17,9 +16,8 @@ export function differingOptions(open: ResolvedOptions, asked: ResolvedOptions) 
   return [...words, ...more].join('; ');
 }
 
-/** Each option that is no object, by the name under which `open` takes it. */
-function leavesOf({ native, queue }: ResolvedOptions): ReadonlyMap<string, unknown> {
-  const { maxPending, policy: queuePolicy } = queue;
+/** Each entry that is no object, by its path, such as `cpu.threads`. */
+function leavesOf(options: object): ReadonlyMap<string, unknown> {
   const leaves = new Map<string, unknown>();
   const add = (path: string, value: unknown): void => {
     if (typeof value !== 'object' || value === null) {
@@ -28,7 +26,7 @@ function leavesOf({ native, queue }: ResolvedOptions): ReadonlyMap<string, unkno
     }
     for (const [name, part] of Object.entries(value)) add(path ? `${path}.${name}` : name, part);
   };
-  add('', { maxPending, queuePolicy, ...native });
+  add('', options);
   return leaves;
 }
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { open, probe, probeSync } from '../src/index.js';
-import { cpuLevels } from '../src/testing/index.js';
+import { open, probe, probeSync } from '../../src/index.js';
+import { cpuLevels } from '../../src/testing/index.js';
 
 const level = 'CUDA_RUNTIME_CPU_LEVEL';
 const levels = cpuLevels();
