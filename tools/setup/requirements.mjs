@@ -42,7 +42,7 @@ export function findCompiler() {
     if (spawnSync(name, ['--version'], { encoding: 'utf8' }).status === 0) return name;
   }
   throw new SetupError(
-    `no C++ compiler was found (tried ${candidates.join(', ')}): the native parts need C++20, such as g++ 12. ` +
+    `no C++ compiler was found (tried ${candidates.join(', ')}): the native parts need C++20, such as g++ 11 or newer. ` +
       'Install one (apt-get install g++) or name it in the environment variable CXX',
   );
 }

@@ -349,7 +349,7 @@ export interface Runtime extends AsyncDisposable {
   device(index?: number): Device;
   /** The innermost `withStream`, else the device's own stream `main`. */
   currentStream(device?: Device): Stream;
-  /** Makes `stream` current while `body` runs; `body` must be synchronous. */
+  /** Makes `stream` current while `body` runs; `body` must be synchronous, and no generator. */
   withStream<T>(stream: Stream, body: () => T): T;
   /** The current stream is being captured. */
   isCapturing(): boolean;

@@ -1,21 +1,23 @@
 import { threadId } from 'node:worker_threads';
+import { differences } from './arguments/differences.js';
 import type { Runtime } from './contract.js';
 import { ArgumentError } from './errors/argument-error.js';
 import { BackendUnavailableError } from './errors/backend-unavailable-error.js';
+import { remedyOf } from './native/addon-candidates.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
 import { guarded } from './native/guarded.js';
 import { setLeakWarnings } from './native/record.js';
 import { runTask } from './native/task.js';
 import { type OpenOptions, type ResolvedOptions, resolveOptions } from './open-options.js';
-import { type BackendReport, probe, probeSync } from './probe.js';
+import { type BackendReport, machineReports, machineReportsSync } from './probe.js';
 import { NativeRuntime } from './runtime.js';
 import { readSettings } from './settings.js';
 import { attachTool } from './trace/host-ranges.js';
 
 interface Shared {
   readonly runtime: Runtime;
-  readonly key: string;
+  readonly options: ResolvedOptions;
   count: number;
 }
 
@@ -36,7 +38,7 @@ let isolatedCount = 0;
  */
 export async function open(options: OpenOptions = {}): Promise<Runtime> {
   const resolved = readOptions(options);
-  const choice = chooseBackend(resolved, await probe());
+  const choice = chooseBackend(resolved, await machineReports());
   const known = reopen(choice, resolved);
   if (known) return known;
   const { binding } = environment();
@@ -48,7 +50,7 @@ export async function open(options: OpenOptions = {}): Promise<Runtime> {
 /** The same, blocking. */
 export function openSync(options: OpenOptions = {}): Runtime {
   const resolved = readOptions(options);
-  const choice = chooseBackend(resolved, probeSync());
+  const choice = chooseBackend(resolved, machineReportsSync());
   const known = reopen(choice, resolved);
   if (known) return known;
   const { binding } = environment();
@@ -71,10 +73,15 @@ function readOptions(options: OpenOptions): ResolvedOptions {
 function reopen({ backend }: Choice, options: ResolvedOptions): Runtime | undefined {
   const known = options.isolated ? undefined : shared.get(backend);
   if (!known) return undefined;
-  const key = keyOf(options);
-  if (known.key !== key) throw otherOptions(backend, known.key, key);
+  const differing = differences(askable(known.options), askable(options));
+  if (differing !== undefined) throw otherOptions(backend, differing);
   known.count += 1;
   return known.runtime;
+}
+
+/** What decides whether a runtime may be shared, by the names that `open` takes. */
+function askable({ native, queue }: ResolvedOptions): object {
+  return { maxPending: queue.maxPending, queuePolicy: queue.policy, ...native };
 }
 
 /** The wrapper of a fresh native runtime. */
@@ -96,12 +103,8 @@ function share(choice: Choice, options: ResolvedOptions, handle: Handle): Runtim
     return true;
   };
   const runtime = new NativeRuntime(handle, { ...choice, options, giveBack });
-  shared.set(backend, { runtime, key: keyOf(options), count: 1 });
+  shared.set(backend, { runtime, options, count: 1 });
   return runtime;
-}
-
-function keyOf(options: ResolvedOptions): string {
-  return JSON.stringify([options.device, options.queue, options.native]);
 }
 
 function nativeOptions(options: ResolvedOptions): string {
@@ -130,18 +133,20 @@ function unavailable(
   backend: 'cpu' | 'cuda',
   report: BackendReport | undefined,
 ): BackendUnavailableError {
+  const reason = report?.reason ?? 'NO_ADDON';
   return new BackendUnavailableError({
     api: 'open',
     backend,
     detail: `the ${backend} backend is not usable: ${report?.detail ?? 'the addon does not report it'}`,
-    reason: report?.reason ?? 'NO_ADDON',
+    reason,
+    hint: remedyOf(reason),
   });
 }
 
-function otherOptions(backend: string, open: string, asked: string): ArgumentError {
+function otherOptions(backend: string, differing: string): ArgumentError {
   return new ArgumentError({
     api: 'open',
-    detail: `the ${backend} runtime of this thread is open with ${open}, asked for ${asked}`,
+    detail: `the ${backend} runtime of this thread is open with ${differing}`,
     hint: 'Use the same options, dispose it first, or pass `isolated: true`',
   });
 }

@@ -1,5 +1,5 @@
-import { checkFunction, wrongKind, wrongRuntime } from './arguments/faults.js';
-import { refusePromise } from './arguments/promises.js';
+import { checkCallback, checkFunction, wrongKind, wrongRuntime } from './arguments/faults.js';
+import { refuseUnfinished } from './arguments/unfinished.js';
 import { auditRecords } from './audit/audit-records.js';
 import type { LiveRecord } from './audit/live-record.js';
 import type { Device, Module, Runtime, Stream, StreamRegistry } from './contract.js';
@@ -209,7 +209,7 @@ export class NativeRuntime implements Runtime {
 
   onDeviceLost(listener: (error: DeviceLostError) => void): () => void {
     const api = 'runtime.onDeviceLost';
-    checkFunction(api, 'listener', listener);
+    checkCallback(api, 'listener', listener);
     return this.#loss.add(listener, this.use(api));
   }
 
@@ -287,5 +287,5 @@ function ownDevice(devices: readonly Device[], device: Device): NativeDevice {
 
 function refuseAsync<T>(api: string, result: T): T {
   const hint = 'Make it synchronous, or pass the stream to each call';
-  return refusePromise(api, result, 'other tasks would run with its stream', hint);
+  return refuseUnfinished(api, result, 'other tasks would run with its stream', hint);
 }

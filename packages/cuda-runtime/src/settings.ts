@@ -8,7 +8,10 @@ export interface Settings {
   readonly cpuThreads: number | undefined;
   /** `CUDA_RUNTIME_LAUNCH_BY_GRAPH`: 0 or 1; none = yes. */
   readonly launchByGraph: boolean | undefined;
-  /** `CRT_WARN_LEAKS=1`: a warning for each object collected undisposed; places of disposals. */
+  /**
+   * `CRT_WARN_LEAKS`: 0 or 1; 1 = a warning for each object collected undisposed; places of
+   * disposals.
+   */
   readonly warnLeaks: boolean;
 }
 
@@ -21,7 +24,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
       'CUDA_RUNTIME_LAUNCH_BY_GRAPH',
       environment['CUDA_RUNTIME_LAUNCH_BY_GRAPH'],
     ),
-    warnLeaks: environment['CRT_WARN_LEAKS'] === '1',
+    warnLeaks: flag('CRT_WARN_LEAKS', environment['CRT_WARN_LEAKS']) ?? false,
   };
 }
 

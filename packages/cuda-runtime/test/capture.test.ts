@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { CaptureError, type Stream } from '../src/index.js';
+import { CaptureError, captureOrRun, DisposedError, type Stream } from '../src/index.js';
 import { onEachBackend } from '../src/testing/on-each-backend.js';
 import {
   accumulate,
@@ -34,6 +34,29 @@ onEachBackend((backend) => {
       expect(graph.nodes.map(({ kind, stream }) => [kind, stream])).toEqual([
         ['fill', `captured#${s.id}`],
       ]);
+    });
+
+    const captures: readonly [string, (stream: Stream, body: () => void) => unknown][] = [
+      ['device.capture', (stream, body) => t.device.capture(body, { stream })],
+      ['captureOrRun', (stream, body) => captureOrRun(stream, body)],
+    ];
+    test.each(captures)('%s: a callback that disposes its stream is told so', (_, call) => {
+      const capture = () =>
+        call(s, () => {
+          s.fill(t.device.alloc(4, { stream: s }), 1);
+          s.dispose();
+        });
+      expect(capture).toThrow(
+        /^device\.capture: the callback disposed stream captured#.*, on which it is captured.*Dispose it after the capture/,
+      );
+      expect(t.runtime.isCaptureMode()).toBe(false);
+      const other = t.device.createStream();
+      expect(() => call(other, () => other.dispose())).toThrow(DisposedError);
+    });
+
+    test.each(['endCapture', 'abortCapture'] as const)('%s of what is disposed is named', (end) => {
+      s.dispose();
+      expect(() => s[end]()).toThrow(new RegExp(`^stream\\.${end}: .* is disposed`));
     });
 
     test('throws the first error although the callback disposed its stream', () => {

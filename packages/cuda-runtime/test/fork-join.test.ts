@@ -97,6 +97,16 @@ onEachBackend((backend) => {
       main.abortCapture();
     });
 
+    test('an error that takes no `suppressed` is thrown itself', () => {
+      const mine = Object.freeze(new RangeError('mine'));
+      const branch = t.device.createStream({ name: 'branch' });
+      const body = () => {
+        branch.dispose();
+        throw mine;
+      };
+      expect(() => forkJoin(main, [[branch, body]])).toThrow(mine);
+    });
+
     test('a fork that fails runs no body and joins only what was forked', () => {
       const other = t.device.createStream({ name: 'other' });
       const seen: string[] = [];

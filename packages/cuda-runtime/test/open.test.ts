@@ -1,5 +1,11 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { BackendUnavailableError, open, probe, type Runtime } from '../src/index.js';
+import {
+  BackendUnavailableError,
+  type OpenOptions,
+  open,
+  probe,
+  type Runtime,
+} from '../src/index.js';
 import { cpuLevels } from '../src/testing/index.js';
 
 let opened: Runtime | undefined;
@@ -85,5 +91,42 @@ describe('open', () => {
     const buffer = opened.device().alloc(4096);
     expect(opened.stats()).toMatchObject({ live: { buffer: 1 }, bytesInUse: 4096 });
     buffer.dispose();
+  });
+});
+
+describe('a second open', () => {
+  test.each<[string, OpenOptions, OpenOptions, string]>([
+    [
+      'one of the CPU',
+      { cpu: { threads: 2 } },
+      { cpu: { threads: 1 } },
+      '`cpu.threads` 2, asked for 1',
+    ],
+    ['one that was left out', {}, { guards: false }, '`guards` true, asked for false'],
+    [
+      'several',
+      { maxPending: 10, cpu: { schedule: 'serial' } },
+      { maxPending: 20, cpu: { schedule: 'serial', seed: 7 } },
+      '`maxPending` 10, asked for 20; `cpu.seed` 1, asked for 7',
+    ],
+    [
+      'one deep inside',
+      { cpu: { clock: 'virtual', cost: { copy: { us: 3 } } } },
+      { cpu: { clock: 'virtual' } },
+      '`cpu.cost.copy.us` 3, asked for none',
+    ],
+  ])('other options than the open runtime has: %s', async (_, first, second, found) => {
+    opened = await open({ backend: 'cpu', ...first });
+    const again = open({ backend: 'cpu', ...second });
+    await expect(again).rejects.toThrow(
+      `open: the cpu runtime of this thread is open with ${found}. Use the same options, dispose it`,
+    );
+  });
+
+  test('the same options in another order give the same runtime', async () => {
+    opened = await open({ backend: 'cpu', cpu: { seed: 3, threads: 1 }, guards: true });
+    const again = await open({ cpu: { threads: 1, seed: 3 }, backend: 'cpu', guards: true });
+    expect(again).toBe(opened);
+    await again.dispose();
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Stream, Tensor, Workspace } from '../src/index.js';
+import { DisposedError, type Stream, Tensor, Workspace } from '../src/index.js';
 import { download, downloadRaw, poison, upload } from '../src/testing/index.js';
 import { onEachBackend } from '../src/testing/on-each-backend.js';
 import { openTestRuntime, readInts, type TestRuntime } from './makers/test-kernels.js';
@@ -15,6 +15,18 @@ onEachBackend((backend) => {
   afterAll(() => t.runtime.dispose());
 
   describe('Tensor', () => {
+    test('views of what is disposed are refused as such, whatever is asked for', () => {
+      const tensor = s.tensor([4], 'i32');
+      tensor.dispose();
+      const calls = [
+        () => tensor.view([5]),
+        () => tensor.view('x' as never),
+        () => tensor.slice(3, 0, 1),
+        () => tensor.slice(0, 0, 9),
+      ];
+      for (const call of calls) expect(call).toThrow(DisposedError);
+    });
+
     test('knows its sizes, and what a view covers', () => {
       const tensor = Tensor.allocate(t.device, [3, 4], 'bf16');
       expect(tensor).toMatchObject({ elements: 12, bytes: 24, spanBytes: 24, strides: [4, 1] });

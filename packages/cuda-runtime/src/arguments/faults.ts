@@ -1,6 +1,11 @@
 import { ArgumentError } from '../errors/argument-error.js';
 import { BackendMismatchError } from '../errors/backend-mismatch-error.js';
-import { describeValue } from '../errors/describe-value.js';
+import {
+  anotherCopy,
+  describeValue,
+  isGeneratorFunction,
+  isOfAnotherCopy,
+} from '../errors/describe-value.js';
 
 /** What an error tells of a runtime. */
 export interface OwningRuntime {
@@ -20,8 +25,10 @@ export function wrongKind(
   value: unknown,
   expected: string,
 ): ArgumentError {
-  const detail = `\`${argument}\` is ${describeValue(value)}, expected ${expected}`;
-  return new ArgumentError({ api, detail });
+  const isOther = isOfAnotherCopy(value, expected);
+  const what = `${describeValue(value)}${isOther ? ` ${anotherCopy.what}` : ''}`;
+  const detail = `\`${argument}\` is ${what}, expected ${expected}`;
+  return new ArgumentError({ api, detail, ...(isOther && { hint: anotherCopy.hint }) });
 }
 
 /** The error for a handle of another runtime, to throw. */
@@ -53,6 +60,15 @@ export function wrongStream(
 /** @throws ArgumentError unless `value` is a function */
 export function checkFunction(api: string, argument: string, value: unknown): void {
   if (typeof value !== 'function') throw wrongKind(api, argument, value, 'a function');
+}
+
+/**
+ * For what is called and not asked for its result.
+ * @throws ArgumentError unless `value` is a function whose code runs when it is called
+ */
+export function checkCallback(api: string, argument: string, value: unknown): void {
+  checkFunction(api, argument, value);
+  if (isGeneratorFunction(value)) throw wrongKind(api, argument, value, 'a function');
 }
 
 /** @throws ArgumentError unless `value` is text */

@@ -1,4 +1,5 @@
 import { ArgumentError } from '../errors/argument-error.js';
+import { shorten } from '../errors/short-text.js';
 import { wrongKind } from './faults.js';
 
 /** The names that an option object may have, all of them: the compiler asks for each. */
@@ -66,13 +67,15 @@ function unknownName(
   known: readonly string[],
 ): ArgumentError {
   const where = argument === 'options' ? '' : `${argument}.`;
-  const nearest = nearestOf(name, known);
+  const nearest = name.length > mostLetters ? undefined : nearestOf(name, known);
   return new ArgumentError({
     api,
-    detail: `\`${where}${name}\` is not an option, expected ${known.join(', ')}`,
+    detail: `\`${where}${shorten(name)}\` is not an option, expected ${known.join(', ')}`,
     hint: nearest === undefined ? 'Leave it out' : `Write \`${where}${nearest}\`, or leave it out`,
   });
 }
+
+const mostLetters = 64;
 
 // The known name that begins so, or has the fewest changes; none when over half of the letters
 // change.

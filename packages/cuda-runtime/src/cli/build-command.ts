@@ -8,6 +8,7 @@ import { buildFolder } from './build-folder.js';
 import { type BuildTool, buildTools } from './build-tools.js';
 import { cmakeArguments } from './cmake-arguments.js';
 import { type BuildLine, CommandError } from './command-line.js';
+import { wrongCudaSetting } from './cuda-settings.js';
 import type { Variables } from './find-program.js';
 import { verifyAddon } from './verify-addon.js';
 
@@ -23,6 +24,8 @@ const shownLines = 40;
 export function buildCommand({ options, verbose }: BuildLine): number {
   const started = performance.now();
   const variables = buildVariables(options);
+  const wrong = wrongCudaSetting(variables, options);
+  if (wrong !== undefined) throw new CommandError(wrong);
   const cuda = options['CRT_CUDA'] ?? variables['CRT_CUDA'] ?? 'AUTO';
   const found = buildTools({ ...variables, ...options }, cuda === 'ON');
   const tools = found.filter(({ name }) => cuda !== 'OFF' || name !== 'CUDA toolkit');

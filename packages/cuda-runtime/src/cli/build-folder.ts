@@ -8,7 +8,7 @@ import type { Variables } from './find-program.js';
  * it is set, else `build` in the package's folder.
  *
  * @param root this package's folder
- * @throws CommandError when it cannot be written, or is not absolute
+ * @throws CommandError when it cannot be written, is not absolute, or is no folder for CMake
  */
 export function buildFolder(root: string, variables: Variables): string {
   const named = variables['CUDA_RUNTIME_BUILD_DIR'];
@@ -18,6 +18,7 @@ export function buildFolder(root: string, variables: Variables): string {
     );
   }
   const folder = named || join(root, 'build');
+  checkCharacters(named ? 'CUDA_RUNTIME_BUILD_DIR' : 'the folder of the package', named || root);
   const refusal = writeRefusal(folder);
   if (refusal === undefined) return folder;
   const hint = named
@@ -25,6 +26,18 @@ export function buildFolder(root: string, variables: Variables): string {
     : 'name a folder to build in, and to load from, in CUDA_RUNTIME_BUILD_DIR';
   const what = named ? `CUDA_RUNTIME_BUILD_DIR is ${folder}, which` : folder;
   throw new CommandError(`${what} cannot be written (${refusal}); ${hint}`);
+}
+
+// In CMake's lists and scripts, and in those of make, these end a path or begin something else.
+const separators = /[;"\\#\r\n]/;
+
+function checkCharacters(what: string, folder: string): void {
+  const [found] = separators.exec(folder) ?? [];
+  if (found === undefined) return;
+  const is = `${what} is ${JSON.stringify(folder)}, with ${JSON.stringify(found)} in it`;
+  throw new CommandError(
+    `${is}, expected a path without ; " \\ # and line ends, in which CMake cannot build`,
+  );
 }
 
 /** Permission bits do not tell of read-only file systems; writing does. */

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { nvccIn, wrongCudaSetting } from './cuda-settings.js';
 import { findProgram, outputOf, type Variables } from './find-program.js';
 import { installCommand } from './install-command.js';
 
@@ -80,6 +81,11 @@ function make(variables: Variables): BuildTool {
 
 function toolkit(variables: Variables, isRequired: boolean): BuildTool {
   const tool = { name: 'CUDA toolkit', isRequired } as const;
+  const wrong = wrongCudaSetting(variables);
+  if (wrong !== undefined) {
+    const hint = 'Unset or correct it: `build` does not go on with it';
+    return { ...tool, isRequired: true, isUsable: false, detail: wrong, hint };
+  }
   const nvcc = findNvcc(variables);
   const version = nvcc && /release ([\d.]+)/.exec(outputOf(nvcc, ['--version'], variables) ?? '');
   if (nvcc && version) {
@@ -90,20 +96,21 @@ function toolkit(variables: Variables, isRequired: boolean): BuildTool {
     : 'no nvcc on PATH, in CUDA_PATH or /usr/local/cuda*';
   const hint =
     'For the CUDA backend install the CUDA toolkit (developer.nvidia.com/cuda-downloads) or name its folder: --CDCRT_CUDA_ROOT=…';
-  return { ...tool, isUsable: false, detail, hint, ...(nvcc && { path: nvcc }) };
+  // Nobody who names a toolkit wants an addon without CUDA.
+  const isNeeded = isRequired || Boolean(variables['CRT_CUDA_ROOT']);
+  const path = nvcc && { path: nvcc };
+  return { ...tool, isRequired: isNeeded, isUsable: false, detail, hint, ...path };
 }
 
 function findNvcc(variables: Variables): string | undefined {
   const named = ['CRT_CUDA_ROOT', 'CUDAToolkit_ROOT', 'CUDA_PATH', 'CUDA_HOME']
     .map((name) => variables[name])
     .filter((folder) => folder !== undefined);
-  const inFolder = (folder: string): string | undefined =>
-    findProgram('nvcc', { PATH: join(folder, 'bin') });
   return (
-    named.map(inFolder).find((found) => found) ??
+    named.map(nvccIn).find((found) => found) ??
     findProgram('nvcc', variables) ??
     installedToolkits()
-      .map(inFolder)
+      .map(nvccIn)
       .find((found) => found)
   );
 }

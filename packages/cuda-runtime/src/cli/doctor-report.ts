@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { BackendUnavailableError } from '../errors/backend-unavailable-error.js';
-import { unavailableHints } from '../errors/unavailable-reason.js';
+import { remedyOf } from '../native/addon-candidates.js';
 import { glibcVersion } from '../native/glibc-floor.js';
 import { type LoadAttempt, loadAttempts } from '../native/load-binding.js';
 import { packageRoot, packageVersion } from '../native/package-root.js';
@@ -63,7 +63,9 @@ function attempts(): readonly LoadAttempt[] {
 }
 
 function diagnosed(report: BackendReport): DiagnosedBackend {
-  return report.reason ? { ...report, hint: unavailableHints[report.reason] } : report;
+  const { reason } = report;
+  if (reason === undefined) return report;
+  return { ...report, hint: remedyOf(reason) };
 }
 
 function devices(count: number): Promise<readonly DeviceFinding[]> {

@@ -2,9 +2,9 @@ import { type CodedFacts, CudaRuntimeError } from './cuda-runtime-error.js';
 import { hasMarker } from './marker.js';
 import { type UnavailableReason, unavailableHints } from './unavailable-reason.js';
 
-/** A backend cannot be used on this machine; `reason` says which of nine causes it is. */
+/** A backend cannot be used on this machine; `reason` says why. */
 export class BackendUnavailableError extends CudaRuntimeError {
-  /** Which of the nine causes. */
+  /** Which of the causes that `unavailableHints` lists. */
   readonly reason: UnavailableReason;
 
   constructor(facts: CodedFacts & { readonly reason: UnavailableReason }) {

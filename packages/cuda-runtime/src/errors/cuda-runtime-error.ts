@@ -1,5 +1,6 @@
 import { cudaErrorName } from './cuda-error-names.js';
 import { hasMarker, markWithClasses } from './marker.js';
+import { cutMiddle } from './short-text.js';
 
 /** What every error of this package knows. */
 export interface ErrorFacts {
@@ -66,13 +67,18 @@ export class CudaRuntimeError extends Error {
   }
 }
 
+// Beyond any that this package writes itself: names and labels of users are in texts of the addon.
+const mostOfDetail = 4000;
+const mostOfName = 120;
+
 function messageOf(facts: ErrorFacts): string {
   const number = facts.number ? ` [${cudaErrorName(facts.number)} ${facts.number}]` : '';
   const places = [
-    facts.stream ? `stream ${facts.stream}` : '',
+    facts.stream ? `stream ${cutMiddle(facts.stream, mostOfName)}` : '',
     facts.captureId ? `capture ${facts.captureId}` : '',
   ].filter((place) => place !== '');
   const where = places.length > 0 ? ` (${places.join(', ')})` : '';
   const hint = facts.hint ? `. ${facts.hint}` : '';
-  return `${facts.api}: ${facts.detail}${number}${where}${hint}.`;
+  const detail = cutMiddle(facts.detail, mostOfDetail);
+  return `${facts.api}: ${detail}${number}${where}${hint}.`;
 }

@@ -24,6 +24,8 @@ test.each<[unknown, string]>([
   [5n, '5n'],
   [Symbol('a'), 'Symbol(a)'],
   [() => 1, 'a function'],
+  [function* () {}, 'a generator function'],
+  [async function* () {}, 'a generator function'],
   [[1, 2], 'an array of 2'],
   [new Map(), 'an object (Map)'],
   [Object.create(null), 'an object'],

@@ -91,4 +91,21 @@ describe('suppress', () => {
     expect(first).toHaveProperty('suppressed', [second]);
     expect(suppress(['text', second])).toBe('text');
   });
+
+  const fail = () => {
+    throw new Error('of a trap');
+  };
+  test.each([
+    ['frozen', Object.freeze(new RangeError('mine'))],
+    ['not extensible', Object.preventExtensions(new RangeError('mine'))],
+    ['of ours and frozen', Object.freeze(new errors.ArgumentError({ api: 'a', detail: 'mine' }))],
+    [
+      'one whose property is a getter',
+      Object.defineProperty(new Error(), 'suppressed', { get: fail }),
+    ],
+    ['one whose setter throws', Object.defineProperty(new Error(), 'suppressed', { set: fail })],
+    ['a proxy that throws', new Proxy(new Error(), { set: fail, has: fail, getPrototypeOf: fail })],
+  ])('a first error that takes no property is thrown as it is: %s', (_, first) => {
+    expect(suppress([first, new Error('second')]) === first).toBe(true);
+  });
 });

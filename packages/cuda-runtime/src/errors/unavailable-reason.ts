@@ -1,4 +1,7 @@
-/** Why a backend cannot be used, and the next step for each reason (specification 2.6). */
+/**
+ * Why a backend cannot be used, and the next step for each reason: those of specification 2.6, and
+ * `WRONG_SETTING`, a variable of the environment that every `open` without options refuses.
+ */
 export const unavailableHints = {
   NO_ADDON:
     'Install the optional dependencies (`npm install --include=optional`; remove node_modules and a lock file that was made on another platform first), or build it on this machine (`npx @altstream/cuda-runtime build`), or name a built file in CUDA_RUNTIME_BINARY',
@@ -10,13 +13,15 @@ export const unavailableHints = {
   DRIVER_TOO_OLD: 'Upgrade the NVIDIA driver',
   NO_DEVICE: 'Check that a device is visible (CUDA_VISIBLE_DEVICES, container options)',
   STUB_OR_MISMATCH: 'Remove the toolkit stub or the second driver from the library path',
+  WRONG_SETTING:
+    'Unset or correct the variable; README.md of @altstream/cuda-runtime, "Environment", has the values',
   INIT_FAILED: 'See the message; a process that used CUDA before `fork` cannot use it after',
 } as const;
 
 /** Why a backend cannot be used. */
 export type UnavailableReason = keyof typeof unavailableHints;
 
-/** True for one of the nine reasons. */
+/** True for one of the reasons. */
 export function isUnavailableReason(value: unknown): value is UnavailableReason {
   return typeof value === 'string' && Object.hasOwn(unavailableHints, value);
 }

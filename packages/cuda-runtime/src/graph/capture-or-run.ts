@@ -29,7 +29,8 @@ export type CapturedOrRun =
  * failed has executed nothing, and its `notify` callbacks are forgotten. `work` itself is called a
  * second time then, so it should do nothing but submit (docs/capture.md).
  * @throws what `work` throws that is no refusal of the capture; CaptureError `CRT_CAPTURE_ASYNC`
- * for a promise, since what follows its `await` would run twice; what the launch throws
+ * for a promise, since what follows its `await` would run twice, and for a generator; what the
+ * launch throws
  */
 export function captureOrRun(
   stream: Stream,

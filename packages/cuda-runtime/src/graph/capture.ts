@@ -1,6 +1,8 @@
-import { isPromise } from '../arguments/promises.js';
+import { notRun, unfinished } from '../arguments/unfinished.js';
 import type { CaptureOptions, Graph, Stream } from '../contract.js';
 import { CaptureError } from '../errors/capture-error.js';
+import { DisposedError } from '../errors/disposed-error.js';
+import { shorten } from '../errors/short-text.js';
 import { beginCapture, endCapture } from '../stream/capture-state.js';
 import { hostRange } from '../trace/host-ranges.js';
 
@@ -21,10 +23,11 @@ function capture(stream: Stream, record: (stream: Stream) => void, options: Capt
   beginCapture(stream, options);
   const id = stream.captureId;
   try {
-    const isAsync = runtime.withCaptureMode(() =>
-      runtime.withStream(stream, () => isPromise(record(stream))),
+    const returned = runtime.withCaptureMode(() =>
+      runtime.withStream(stream, () => unfinished(record(stream))),
     );
-    if (isAsync) throw asynchronous(id);
+    if (stream.isDisposed) throw originDisposed(stream);
+    if (returned !== undefined) throw notSynchronous(returned, id);
     return endCapture(stream);
   } catch (error) {
     // A disposed stream has left its capture, and asking it would hide the first error.
@@ -33,12 +36,22 @@ function capture(stream: Stream, record: (stream: Stream) => void, options: Capt
   }
 }
 
-function asynchronous(captureId: bigint | undefined): CaptureError {
+function originDisposed({ name, id }: Stream): DisposedError {
+  return new DisposedError({
+    api: 'device.capture',
+    detail: `the callback disposed stream ${shorten(name)}#${id}, on which it is captured: there is no graph`,
+    hint: 'Dispose it after the capture; launches of the graph do not need it',
+  });
+}
+
+function notSynchronous(returned: string, captureId: bigint | undefined): CaptureError {
+  const isGenerator = returned === 'a generator';
+  const why = isGenerator ? notRun : 'an `await` would let other tasks record';
   return new CaptureError({
     code: 'CRT_CAPTURE_ASYNC',
     api: 'device.capture',
     captureId,
-    detail: 'the callback returned a promise, and an `await` would let other tasks record',
+    detail: `the callback returned ${returned}, and ${why}`,
     hint: 'Make the callback synchronous: prepare before, await after',
   });
 }

@@ -2,6 +2,7 @@ import type { Device, DeviceBuffer } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
 import { notTheObject } from '../errors/not-the-object.js';
+import { shorten } from '../errors/short-text.js';
 import type { Handle } from '../native/binding.js';
 import { disposedView, noteDisposal, SharedMemory } from './shared-memory.js';
 
@@ -128,7 +129,7 @@ function describeBuffer(buffer: NativeBuffer): string {
 
 /** A buffer in messages. */
 export function nameOf(label: string, bytes: number): string {
-  return `buffer ${label || `of ${bytes} bytes`}`;
+  return `buffer ${shorten(label) || `of ${bytes} bytes`}`;
 }
 
 function checkCount(api: string, name: string, value: number, most: number): void {

@@ -26,7 +26,7 @@ export function placeOf(api: string, argument: string, memory: Memory, device: D
     if (!hasPlace(memory)) throw changed(api, memory);
     checkDevice(api, argument, memory.device, device);
     const handle = memory.use(api);
-    if (handle === 0) throw notMemory(api, argument, memory);
+    if (handle === 0) throw madeElsewhere(api, argument);
     return { handle, offset: memory.byteOffset, bytes: memory.bytes };
   }
   if (memory instanceof NativeBuffer) {
@@ -43,6 +43,11 @@ function notMemory(api: string, argument: string, value: unknown): ArgumentError
   return wrongKind(api, argument, value, 'a tensor or a buffer');
 }
 
+function madeElsewhere(api: string, argument: string): ArgumentError {
+  const detail = `\`${argument}\` is a tensor of a buffer that no device made, expected a tensor or a buffer`;
+  return new ArgumentError({ api, detail });
+}
+
 function checkDevice(
   api: string,
   argument: string,
@@ -51,7 +56,7 @@ function checkDevice(
 ): void {
   if (actual === expected) return;
   if (expected === undefined) throw wrongKind(api, 'this', expected, 'a stream');
-  if (actual === undefined) throw notMemory(api, argument, actual);
+  if (actual === undefined) throw madeElsewhere(api, argument);
   if (actual.runtime === expected.runtime) {
     const detail = `\`${argument}\` is on device ${actual.index}, the stream on ${expected.index}`;
     throw new ArgumentError({ api, detail });

@@ -1,5 +1,5 @@
 import { checkFunction, wrongKind } from '../arguments/faults.js';
-import { refusePromise } from '../arguments/promises.js';
+import { refuseUnfinished } from '../arguments/unfinished.js';
 import type { TensorAllocator } from '../contract.js';
 import type { DType } from '../dtype.js';
 import type { Tensor } from './tensor.js';
@@ -14,7 +14,7 @@ import { Workspace } from './workspace.js';
  *
  * @param body  synchronous: a promise would still hold tensors that are given back
  * @returns what `body` returns
- * @throws ArgumentError, also for a promise
+ * @throws ArgumentError, also for a promise and a generator
  */
 export function withScratch<T>(
   allocator: TensorAllocator,
@@ -44,7 +44,7 @@ const api = 'withScratch';
 
 function refuseAsync<T>(result: T): T {
   const why = 'its scratch memory is given back when it returns';
-  return refusePromise(api, result, why, 'Make it synchronous: await before or after');
+  return refuseUnfinished(api, result, why, 'Make it synchronous: await before or after');
 }
 
 /** As `withScratch`, for a launch that wants `bytes` in one piece: null when it wants none. */

@@ -3,7 +3,8 @@ import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type * as contract from '../contract.js';
 import { type DType, dtypeBytes, dtypeNames, isDType } from '../dtype.js';
 import { ArgumentError } from '../errors/argument-error.js';
-import { describeValue } from '../errors/describe-value.js';
+import { describeList, describeValue } from '../errors/describe-value.js';
+import { shorten } from '../errors/short-text.js';
 import type { Handle } from '../native/binding.js';
 import { NativeBuffer } from './buffer.js';
 import { HostBuffer } from './host-buffer.js';
@@ -164,16 +165,16 @@ export class TensorView implements contract.Tensor {
   }
 
   view(shape: readonly number[]): Tensor {
+    const memory = this.shared('tensor.view');
     if (!this.isContiguous) {
       throw argument('tensor.view', `the tensor ${this.describe()} is not contiguous`);
     }
     if (!Array.isArray(shape)) throw wrongKind('tensor.view', 'shape', shape, 'an array');
     const resolved = resolveShape(shape, this.elements);
     if (!resolved || !isCountable(resolved, dtypeBytes(this.dtype))) {
-      const detail = `[${Array.from(shape, describeValue)}] does not hold the ${this.elements} elements of ${this.describe()}`;
+      const detail = `${describeList(shape)} does not hold the ${this.elements} elements of ${this.describe()}`;
       throw argument('tensor.view', detail);
     }
-    const memory = this.shared('tensor.view');
     return new TensorView(this.buffer, resolved, this.dtype, {
       byteOffset: this.byteOffset,
       memory,
@@ -182,6 +183,7 @@ export class TensorView implements contract.Tensor {
   }
 
   slice(dim: number, start: number, end: number): Tensor {
+    const memory = this.shared('tensor.slice');
     // A name such as `length` is no dimension.
     const own = Number.isInteger(dim) ? dim : -1;
     const size = this.shape[own];
@@ -198,7 +200,6 @@ export class TensorView implements contract.Tensor {
       const detail = `${range} is not inside dimension ${dim} of size ${size}`;
       throw argument('tensor.slice', detail);
     }
-    const memory = this.shared('tensor.slice');
     // What is empty stays where its tensor begins: behind the end there is no place in the buffer.
     const skipped = start === end || this.elements === 0 ? 0 : start * stride;
     return new TensorView(this.buffer, this.shape.with(dim, end - start), this.dtype, {
@@ -217,7 +218,7 @@ export class TensorView implements contract.Tensor {
   }
 
   describe(): string {
-    return `${this.dtype} [${this.shape.join(', ')}]`;
+    return `${this.dtype} ${describeList(this.shape)}`;
   }
 
   dispose(): void {
@@ -236,7 +237,7 @@ export class TensorView implements contract.Tensor {
 
 function nameOf(tensor: TensorView): string {
   const { label } = tensor.buffer;
-  return `tensor ${tensor.describe()}${label ? ` of buffer ${label}` : ''}`;
+  return `tensor ${tensor.describe()}${label ? ` of buffer ${shorten(label)}` : ''}`;
 }
 
 /** A copy of the shape. @throws ArgumentError naming shape or dtype */
@@ -245,12 +246,14 @@ export function checkShape(api: string, shape: readonly number[], dtype: DType):
   const own = copyOf(api, 'shape', shape);
   for (const size of own) {
     if (!Number.isSafeInteger(size) || size < 0) {
-      const sizes = own.map(describeValue).join(',');
-      throw argument(api, `\`shape\` is [${sizes}], expected non-negative integers`);
+      throw argument(api, `\`shape\` is ${describeList(own)}, expected non-negative integers`);
     }
   }
   if (!isCountable(own, dtypeBytes(dtype))) {
-    throw argument(api, `\`shape\` is [${own}], expected ${dtype} of less than 2^53 bytes`);
+    throw argument(
+      api,
+      `\`shape\` is ${describeList(own)}, expected ${dtype} of less than 2^53 bytes`,
+    );
   }
   return own;
 }
@@ -280,7 +283,7 @@ export function hasPlace(tensor: contract.Tensor, size = dtypeBytes(tensor.dtype
 
 /** The error for a tensor that was written to, to throw. */
 export function changed(api: string, tensor: contract.Tensor): ArgumentError {
-  const detail = `the tensor was changed after it was made, to ${tensor.describe()} with strides [${tensor.strides}] at byte ${tensor.byteOffset}`;
+  const detail = `the tensor was changed after it was made, to ${tensor.describe()} with strides ${describeList(tensor.strides)} at byte ${tensor.byteOffset}`;
   const hint = 'Make another tensor with `view`, `slice` or `Tensor.of`';
   return new ArgumentError({ api, detail, hint });
 }
@@ -294,7 +297,7 @@ function copyOf(api: string, name: string, sizes: readonly number[]): readonly n
 function checkStrides(strides: readonly number[], rank: number): void {
   // `every` would pass over holes.
   if (strides.length === rank && Array.from(strides).every(isCount)) return;
-  const detail = `\`strides\` is [${Array.from(strides, describeValue)}], expected ${rank} non-negative integers`;
+  const detail = `\`strides\` is ${describeList(strides)}, expected ${rank} non-negative integers`;
   throw argument('Tensor.of', detail);
 }
 

@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
+import { type UnavailableReason, unavailableHints } from '../errors/unavailable-reason.js';
 
 const require = createRequire(import.meta.url);
 
@@ -13,6 +15,8 @@ export interface AddonCandidate {
   readonly path: () => string;
   /** Whether its version must be this package's. */
   readonly isStamped: boolean;
+  /** Throws for a file that must not be opened: Node runs what is no addon as JavaScript. */
+  readonly check?: () => void;
   /** Oldest glibc that it is known to need; throws as `path` does. */
   readonly glibc: () => string | undefined;
 }
@@ -25,7 +29,10 @@ export interface AddonCandidate {
  */
 export function addonCandidates(root: string): readonly AddonCandidate[] {
   const given = process.env['CUDA_RUNTIME_BINARY'];
-  if (given) return [built('CUDA_RUNTIME_BINARY', given, false)];
+  if (given) {
+    const file = built('CUDA_RUNTIME_BINARY', given, false);
+    return [{ ...file, check: () => checkFile(given) }];
+  }
   const folder = process.env['CUDA_RUNTIME_BUILD_DIR'];
   return [
     ...(folder ? [built('CUDA_RUNTIME_BUILD_DIR', addonIn(folder), true)] : []),
@@ -41,6 +48,22 @@ export function addonIn(folder: string): string {
 
 function built(what: string, path: string, isStamped: boolean): AddonCandidate {
   return { what, path: () => absolute(path), isStamped, glibc: () => undefined };
+}
+
+/** What to do about a reason; for `CUDA_RUNTIME_BINARY`, which is all that is tried, about it. */
+export function remedyOf(reason: UnavailableReason): string {
+  const isGiven = reason === 'NO_ADDON' && process.env['CUDA_RUNTIME_BINARY'];
+  if (!isGiven) return unavailableHints[reason];
+  return `Correct CUDA_RUNTIME_BINARY, which names the file of a built ${addonFile}, or unset it`;
+}
+
+function checkFile(path: string): void {
+  if (!path.endsWith('.node')) {
+    throw new Error(`${path} is no file of an addon, whose name ends in .node`);
+  }
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found) throw new Error(`${path} is not there`);
+  if (found.isDirectory()) throw new Error(`${path} is a folder, expected the file of an addon`);
 }
 
 function platformPackage(what: string): AddonCandidate {

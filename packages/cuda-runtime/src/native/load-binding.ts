@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { BackendUnavailableError } from '../errors/backend-unavailable-error.js';
-import { type AddonCandidate, addonCandidates } from './addon-candidates.js';
+import { type AddonCandidate, addonCandidates, remedyOf } from './addon-candidates.js';
 import type { NativeBinding } from './binding.js';
 import { glibcShortfall, glibcVersion } from './glibc-floor.js';
 import { packageRoot, packageVersion } from './package-root.js';
@@ -33,10 +33,12 @@ export function loadBinding(): NativeBinding {
   const { binding, attempts } = tryCandidates();
   if (binding) return binding;
   const reasons = attempts.map(({ what, reason = '' }) => `${what}: ${reason}`);
+  const reason = unloadableReason(reasons);
   throw new BackendUnavailableError({
     api: 'load',
-    reason: unloadableReason(reasons),
+    reason,
     detail: `the addon could not be loaded; ${reasons.join('; ')}`,
+    hint: remedyOf(reason),
   });
 }
 
@@ -69,7 +71,9 @@ function tryCandidates(): { binding?: NativeBinding; attempts: readonly LoadAtte
   return binding ? { binding, attempts } : { attempts };
 }
 
-function load({ path, isStamped, glibc }: AddonCandidate, version: string): NativeBinding {
+function load(candidate: AddonCandidate, version: string): NativeBinding {
+  const { path, isStamped, check, glibc } = candidate;
+  check?.();
   const floor = glibc();
   const shortfall = floor && glibcShortfall(floor, glibcVersion());
   if (shortfall) throw new Error(shortfall);

@@ -1,5 +1,5 @@
 /**
- * Which of the nine reasons fits an addon that no candidate could load. A binary for another libc
+ * Which reason fits an addon that no candidate could load. A binary for another libc
  * fails inside the dynamic linker, whose words differ between glibc and musl.
  *
  * @param messages what each candidate said

@@ -1,5 +1,5 @@
 import type { Stream, Tensor } from '../contract.js';
-import { describeValue } from '../errors/describe-value.js';
+import { describeList, describeValue } from '../errors/describe-value.js';
 import { type TensorFault, type TensorRule, tensorFault } from './tensor-fault.js';
 
 /** An error class of a kernel package; `detail` follows operation and argument in the message. */
@@ -50,8 +50,8 @@ export class ArgumentChecks {
   size(argument: string, tensor: Tensor, dim: number, name: string): number {
     const size = tensor.shape[dim];
     if (size !== undefined && size > 0) return size;
-    const shape = tensor.shape.join(', ');
-    throw this.shapeError(argument, `must have at least one of ${name}, got shape [${shape}].`);
+    const shape = describeList(tensor.shape);
+    throw this.shapeError(argument, `must have at least one of ${name}, got shape ${shape}.`);
   }
 
   /** @throws ArgumentRangeError unless `value` is a whole number in [least, most] */
@@ -83,7 +83,7 @@ function describeFault(
   { dtypes, shape = [], layout }: TensorRule,
   stream: Stream,
 ): string {
-  const received = `[${tensor.shape.join(', ')}]`;
+  const received = describeList(tensor.shape);
   switch (fault) {
     case 'device':
       if (tensor.device.runtime !== stream.device.runtime) {
@@ -103,7 +103,7 @@ function describeFault(
       return `must have shape [${shape.map((size) => size ?? 'any').join(', ')}], got ${received}.`;
     case 'layout': {
       const wanted = layout === 'rows' ? 'have dense rows that do not overlap' : 'be contiguous';
-      const strides = `[${tensor.strides.join(', ')}]`;
+      const strides = describeList(tensor.strides);
       return `must ${wanted}, got shape ${received} with strides ${strides}. Copy it first.`;
     }
   }

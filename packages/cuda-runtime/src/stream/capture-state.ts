@@ -62,8 +62,8 @@ export function beginCapture(stream: Stream, options: CaptureOptions): void {
 
 /** `stream.endCapture`. */
 export function endCapture(stream: Stream): Graph {
-  const id = stream.captureId;
   const native = stream.use('stream.endCapture');
+  const id = stream.captureId;
   try {
     const handle = guarded(() => environment().binding.endCapture(native));
     tell('end', stream, id);
@@ -113,8 +113,8 @@ function isId(id: unknown): boolean {
 
 /** `stream.abortCapture`. */
 export function abortCapture(stream: Stream): void {
-  const id = stream.captureId;
   const handle = stream.use('stream.abortCapture');
+  const id = stream.captureId;
   guarded(() => environment().binding.abortCapture(handle));
   if (id !== undefined) tell('abort', stream, id);
   forget(id);

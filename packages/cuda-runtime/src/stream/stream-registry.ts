@@ -4,6 +4,7 @@ import type { Device, Runtime, Stream, StreamRegistry } from '../contract.js';
 import { ArgumentError } from '../errors/argument-error.js';
 import { describeValue } from '../errors/describe-value.js';
 import { notTheObject } from '../errors/not-the-object.js';
+import { shorten } from '../errors/short-text.js';
 import { notCloneable } from '../threads/not-cloneable.js';
 import { NativeStream } from './stream.js';
 
@@ -49,7 +50,7 @@ export class NamedStreams implements StreamRegistry {
     if (priority !== undefined && priority !== known.priority) {
       throw new ArgumentError({
         api: 'streams.get',
-        detail: `stream ${name} exists with priority ${known.priority ?? 'by default'}, asked for ${priority}`,
+        detail: `stream ${shorten(name)} exists with priority ${known.priority ?? 'by default'}, asked for ${priority}`,
         hint: 'Ask with the same options, or use another name',
       });
     }

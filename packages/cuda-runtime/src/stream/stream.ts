@@ -1,4 +1,4 @@
-import { checkFlag, checkFunction, wrongKind, wrongRuntime } from '../arguments/faults.js';
+import { checkCallback, checkFlag, wrongKind, wrongRuntime } from '../arguments/faults.js';
 import { checkOptions, type OptionNames } from '../arguments/options.js';
 import type {
   CaptureOptions,
@@ -16,6 +16,7 @@ import type { DType } from '../dtype.js';
 import { fromNative } from '../errors/from-native.js';
 import { NotOwnerError } from '../errors/not-owner-error.js';
 import { notTheObject } from '../errors/not-the-object.js';
+import { shorten } from '../errors/short-text.js';
 import { HostFunction } from '../launch/host-function.js';
 import { NativeKernel } from '../launch/kernel.js';
 import type { LaunchConfig } from '../launch/launch-config.js';
@@ -72,7 +73,7 @@ export class NativeStream implements Stream {
       isCaptured: () => this.captureStatus !== 'none',
     });
     const terms = { isUsers: owner !== 'runtime', owner };
-    this.#record = new NativeRecord(this, handle, `stream ${name}#${this.id}`, terms);
+    this.#record = new NativeRecord(this, handle, `stream ${shorten(name)}#${this.id}`, terms);
   }
 
   get runtime(): Runtime {
@@ -173,7 +174,7 @@ export class NativeStream implements Stream {
   }
 
   notify(callback: () => void): this {
-    checkFunction('stream.notify', 'callback', callback);
+    checkCallback('stream.notify', 'callback', callback);
     const handle = this.submit('stream.notify');
     const isCapturing = this.captureStatus === 'active';
     const { binding, completions } = environment();
@@ -279,7 +280,7 @@ export class NativeStream implements Stream {
 function notOwner({ name, id }: Stream, owner: 'runtime' | 'pool'): NotOwnerError {
   return new NotOwnerError({
     api: 'stream.dispose',
-    detail: `stream ${name}#${id} belongs to its ${owner}`,
+    detail: `stream ${shorten(name)}#${id} belongs to its ${owner}`,
     hint: `Dispose the ${owner}; streams of \`device.createStream\` can be disposed alone`,
   });
 }

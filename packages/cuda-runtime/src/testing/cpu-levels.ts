@@ -1,7 +1,7 @@
 import { type CpuLevelName, cpuLevelNames } from '../cpu/cpu-options.js';
 import { CudaRuntimeError } from '../errors/cuda-runtime-error.js';
 import { openSync } from '../open.js';
-import { probeSync } from '../probe.js';
+import { machineReportsSync } from '../probe.js';
 
 let found: readonly CpuLevelName[] | undefined;
 
@@ -10,7 +10,9 @@ let found: readonly CpuLevelName[] | undefined;
  * `CUDA_RUNTIME_CPU_LEVEL` narrows them to one.
  */
 export function cpuLevels(): readonly CpuLevelName[] {
-  found ??= probeSync().some(({ backend, usable }) => backend === 'cpu' && usable) ? detect() : [];
+  found ??= machineReportsSync().some(({ backend, usable }) => backend === 'cpu' && usable)
+    ? detect()
+    : [];
   return found;
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { Device, Runtime, Stream } from '../contract.js';
 import { open } from '../open.js';
 import type { OpenOptions } from '../open-options.js';
-import { probeSync } from '../probe.js';
+import { machineReportsSync } from '../probe.js';
 import { cpuLevels } from './cpu-levels.js';
 import { isCudaRequired } from './required-backend.js';
 
@@ -23,7 +23,7 @@ export function describeEachBackend<T extends { readonly name: string }>(
   cases: readonly T[],
   body: (context: BackendContext, testCase: T) => Promise<void> | void,
 ): void {
-  for (const report of probeSync()) {
+  for (const report of machineReportsSync()) {
     if (!report.usable) {
       const reason = `${report.reason}, ${firstLine(report.detail)}`;
       const isRequired = report.backend === 'cuda' && isCudaRequired();

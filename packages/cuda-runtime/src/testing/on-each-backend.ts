@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { type BackendName, probeSync } from '../probe.js';
+import { type BackendName, machineReportsSync } from '../probe.js';
 import { isCudaRequired } from './required-backend.js';
 
 /**
@@ -8,7 +8,7 @@ import { isCudaRequired } from './required-backend.js';
  * title has the reason; a failing one if it is CUDA and `CUDA_RUNTIME_REQUIRE_CUDA` is 1.
  */
 export function onEachBackend(define: (backend: BackendName) => void): void {
-  for (const { backend, usable, reason, detail } of probeSync()) {
+  for (const { backend, usable, reason, detail } of machineReportsSync()) {
     if (usable) describe(`on ${backend}`, () => define(backend));
     else missing(backend, `${reason}, ${detail.split('\n')[0]}`);
   }

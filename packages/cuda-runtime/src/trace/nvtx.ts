@@ -1,4 +1,4 @@
-import { checkFunction, wrongKind } from '../arguments/faults.js';
+import { checkCallback, wrongKind } from '../arguments/faults.js';
 import { hostRange } from './host-ranges.js';
 
 /** Named ranges for Nsight Systems and for `runtime.trace`. */
@@ -17,7 +17,7 @@ export interface Nvtx {
 export const nvtx: Nvtx = {
   range(name, body) {
     if (typeof name !== 'string') throw wrongKind('nvtx.range', 'name', name, 'a string');
-    checkFunction('nvtx.range', 'body', body);
+    checkCallback('nvtx.range', 'body', body);
     return hostRange(name, body);
   },
 };

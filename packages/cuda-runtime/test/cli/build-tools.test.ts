@@ -88,4 +88,6 @@ test('the toolkit is required only where CUDA is, and its folder can be named', 
     detail: expect.stringMatching(/does not run/),
   };
   expect(find('CUDA toolkit', {}, true)).toMatchObject(broken);
+  program('toolkit/bin/nvcc', 'exit 3');
+  expect(find('CUDA toolkit', { CRT_CUDA_ROOT: root })).toMatchObject(broken);
 });

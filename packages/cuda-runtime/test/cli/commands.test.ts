@@ -1,27 +1,12 @@
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { addonIn } from '../../src/native/addon-candidates.js';
+import { cli, root } from './run-cli.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const empty = mkdtempSync(join(tmpdir(), 'cli-'));
 afterAll(() => rmSync(empty, { recursive: true }));
-
-function cli(args: readonly string[], variables: Readonly<Record<string, string>> = {}) {
-  const node = ['--import', 'tsx', '--conditions=@altstream/source'];
-  const env = { PATH: process.env['PATH'], ...variables };
-  const main = join(root, 'src/cli/main.ts');
-  return spawnSync(process.execPath, [...node, main, ...args], {
-    env,
-    cwd: root,
-    encoding: 'utf8',
-    timeout: 50_000,
-    killSignal: 'SIGKILL',
-  });
-}
 
 describe('doctor', () => {
   test('shows Node, the addon, each backend and the tools, and ends with 0', () => {
@@ -44,7 +29,7 @@ describe('doctor', () => {
         what: 'CUDA_RUNTIME_BINARY',
         path: '/absent.node',
         outcome: 'failed',
-        reason: expect.stringContaining("Cannot find module '/absent.node'"),
+        reason: '/absent.node is not there',
       },
     ]);
     for (const backend of report.backends) {
@@ -103,6 +88,24 @@ describe('build', () => {
   test('wants an absolute CUDA_RUNTIME_BUILD_DIR', () => {
     const { status, stderr } = cli(['build'], { CUDA_RUNTIME_BUILD_DIR: 'out' });
     expect([status, stderr]).toEqual([1, expect.stringContaining('expected an absolute path')]);
+  });
+
+  test.each([';', '"', '\\', '#', '\n'])('refuses %j in CUDA_RUNTIME_BUILD_DIR', (character) => {
+    const named = join(empty, `a${character}b`);
+    const { status, stderr } = cli(['build'], { CUDA_RUNTIME_BUILD_DIR: named });
+    expect(status).toBe(1);
+    expect(stderr).toBe(
+      `cuda-runtime: CUDA_RUNTIME_BUILD_DIR is ${JSON.stringify(named)}, with ${JSON.stringify(character)} in it, ` +
+        'expected a path without ; " \\ # and line ends, in which CMake cannot build\n',
+    );
+    expect(existsSync(named)).toBe(false);
+  });
+
+  test("takes what looks odd and is none of CMake's", () => {
+    const args = ['build', '--CDCRT_CUDA=OFF', '--CDCRT_SANITIZE=dirt'];
+    const named = join(empty, "o'dd $ (name) & `more`");
+    const { stderr } = cli(args, { CUDA_RUNTIME_BUILD_DIR: named });
+    expect(stderr).toContain('CRT_SANITIZE=dirt is not one of none');
   });
 
   test('makes the folder of CUDA_RUNTIME_BUILD_DIR with those above it, or says why not', () => {

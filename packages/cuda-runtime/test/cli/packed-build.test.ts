@@ -1,15 +1,17 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { permissionsHold, UnpackedPackage } from './unpacked-package.js';
 
@@ -35,6 +37,12 @@ const program = `
   console.log(values.join(' '));
   await runtime.dispose();
 `;
+/** Files that a page gives: each a line with its name, then its text. */
+function filesOf(page: string): readonly (readonly [name: string, text: string])[] {
+  const files = readFileSync(page, 'utf8').matchAll(/^`([\w./-]+)`[^\n]*:\n\n```\w+\n(.*?)^```/gms);
+  return [...files].map(([, name = '', text = '']) => [name, text]);
+}
+
 let project: UnpackedPackage;
 
 beforeAll(async () => {
@@ -78,6 +86,25 @@ describe('a package that was installed where its user cannot write', () => {
     const ended = await project.node(['program.mjs'], variables);
     expect(ended).toEqual({ code: 0, stdout: '1 2\n', stderr: '' });
     expect(existsSync(join(project.root, 'build'))).toBe(false);
+  });
+
+  test('builds and runs the kernels of docs/kernels.md', { timeout: 200_000 }, async () => {
+    const example = join(folder, 'my-kernels');
+    for (const [name, text] of filesOf(join(project.root, 'docs/kernels.md'))) {
+      mkdirSync(dirname(join(example, name)), { recursive: true });
+      writeFileSync(join(example, name), text);
+    }
+    for (const args of [
+      ['-S', example, '-B', join(example, 'build')],
+      ['--build', join(example, 'build')],
+    ]) {
+      const env = { ...process.env, CRT_GENCODE: '90a' };
+      const { status, stderr } = spawnSync('cmake', args, { env, encoding: 'utf8' });
+      expect(status, stderr).toBe(0);
+    }
+    const program = join(example, 'program.js');
+    const ended = await project.node([program], { CUDA_RUNTIME_BUILD_DIR: out });
+    expect(ended).toEqual({ code: 0, stdout: '10 20 30 40\n', stderr: '' });
   });
 
   test('says that the build was made without CUDA', async () => {

@@ -4,6 +4,7 @@ import {
   ArgumentError,
   captureOrRun,
   forkJoin,
+  nvtx,
   type Stream,
   withAlt,
   withScratch,
@@ -42,6 +43,17 @@ const calls: readonly [string, (body: () => never) => unknown][] = [
   ['withScratch', (body) => withScratch(main, body)],
 ];
 
+/** What TypeScript makes of a generator for old engines. */
+const translated = () => {
+  const steps = { next: nothing, throw: nothing, return: nothing, [Symbol.iterator]: () => steps };
+  return steps;
+};
+const generators: readonly [string, () => unknown][] = [
+  ['a generator', function* (): Generator {}],
+  ['an asynchronous generator', async function* (): AsyncGenerator {}],
+  ['a translated generator', translated],
+];
+
 describe.each(calls)('%s', (_, call) => {
   test('refuses a promise, whose rejection does not end the process', async () => {
     const fail = async () => {
@@ -60,6 +72,16 @@ describe.each(calls)('%s', (_, call) => {
     expect(() => call((() => thenable) as never)).toThrow(/returned a promise/);
   });
 
+  test.each(generators)('refuses %s, of which nothing has run', (_, body) => {
+    expect(() => call(body as never)).toThrow(/returned a generator, and none of its code has run/);
+    expect([main.captureStatus, t.runtime.isCaptureMode()]).toEqual(['none', false]);
+  });
+
+  test('takes an iterator that is a value', () => {
+    const values = new Map([[1, 2]]).values();
+    expect(() => call((() => values) as never)).not.toThrow();
+  });
+
   test('takes an object whose `then` is no function', () => {
     const graph = t.device.createGraph();
     const branch = () => graph.addIf(graph.createCondition());
@@ -72,6 +94,20 @@ test('the error is an ArgumentError that names the call and the remedy', () => {
   const call = () => withScratch(main, async () => undefined);
   expect(call).toThrow(ArgumentError);
   expect(call).toThrow(/withScratch: .*given back when it returns.*Make it synchronous/);
+});
+
+test.each<[string, (callback: () => void) => unknown]>([
+  ['stream.notify', (callback) => main.notify(callback)],
+  ['graph.addNotify', (callback) => t.device.createGraph().addNotify(callback)],
+  ['runtime.onDeviceLost', (callback) => t.runtime.onDeviceLost(callback)],
+  ['nvtx.range', (callback) => nvtx.range('range', callback)],
+])('%s refuses a generator function, which would never run', (name, call) => {
+  for (const callback of [function* (): Generator {}, async function* (): AsyncGenerator {}]) {
+    expect(() => call(callback)).toThrow(ArgumentError);
+    expect(() => call(callback)).toThrow(
+      new RegExp(`^${name}: .* is a generator function, expected a function`),
+    );
+  }
 });
 
 function finish(done: ReturnType<typeof captureOrRun>): void {

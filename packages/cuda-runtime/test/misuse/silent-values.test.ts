@@ -48,8 +48,8 @@ const calls: readonly [string, RegExp, () => unknown][] = [
     /unknown: more/,
     spin(Object.create({ more: 1, done: 0, microseconds: 1 })),
   ],
-  ['strides with holes', /`strides` is \[undefined,undefined\]/, () => of({ strides: holes })],
-  ['a shape with holes', /\[undefined,undefined\]/, () => y.view(holes)],
+  ['strides with holes', /`strides` is \[undefined, undefined\]/, () => of({ strides: holes })],
+  ['a shape with holes', /\[undefined, undefined\]/, () => y.view(holes)],
   ['a shape beyond 2^53', /2\^53 bytes/, () => Tensor.of(y.buffer, huge, 'u8')],
   ['an allocation beyond 2^53', /2\^53 bytes/, () => s.tensor([2 ** 50, 2], 'i64')],
   ['a view beyond 2^53', /does not hold/, () => y.slice(0, 0, 0).view(huge)],
@@ -139,6 +139,7 @@ describe('loadModule', () => {
 describe('values of the environment', () => {
   test.each([
     ['CUDA_RUNTIME_CPU_LEVEL', 'sse9', /`CUDA_RUNTIME_CPU_LEVEL` is sse9, expected baseline/],
+    ['CRT_WARN_LEAKS', 'yes', /CRT_WARN_LEAKS is `yes`, expected 0 or 1/],
     ['CUDA_RUNTIME_CPU_THREADS', '5000', /`CUDA_RUNTIME_CPU_THREADS` is 5000, expected at most/],
   ])('%s is named', async (name, value, message) => {
     const before = process.env[name];

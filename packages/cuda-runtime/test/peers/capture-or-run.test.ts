@@ -61,6 +61,15 @@ onEachBackend((backend) => {
     expect(await readInts(main, y)).toEqual([0]);
   });
 
+  test('#19: an error of the eager run is thrown itself, also where it takes no property', () => {
+    const mine = Object.freeze(new RangeError('mine'));
+    const work = () => {
+      if (main.captureStatus === 'none') throw mine;
+      void main.isIdle();
+    };
+    expect(() => captureOrRun(main, work)).toThrow(mine);
+  });
+
   test('#19: other errors are thrown, and nothing has run', async () => {
     const failure = new Error('of the user');
     const attempt = (work: (stream: Stream) => unknown) => () =>

@@ -4,23 +4,33 @@ import { requiredCuda } from './required-cuda.js';
 import { runVitest, type VitestRun } from './run-vitest.js';
 import { saveResults } from './save-results.js';
 import { closingLine, suiteTable } from './suite-table.js';
-import { chosenFiles, isStressTest, testFiles, withoutStressTests } from './test-files.js';
+import {
+  chosenFiles,
+  isStressTest,
+  testFiles,
+  vitestFilters,
+  withoutStressTests,
+} from './test-files.js';
 
 /**
  * Every suite, with CUDA required. Stress tests run when the others are over, each in a process of
  * its own: one may need the memory that the process of another still holds.
- * @throws Error with the probe's reason if there is no usable GPU
+ * @throws Error for a filter that chooses nothing, and with the probe's reason if no GPU is usable
  */
 export async function test(root: string, command: HostCommand): Promise<number> {
+  const files = testFiles(root, projects(root));
+  const chosen = chosenFiles(root, files, command.filters);
   const environment = await requiredCuda();
   const run = (...args: readonly string[]) =>
     runVitest({ root, args: [...projectArguments(root), ...command.flags, ...args], environment });
-  const chosen = chosenFiles(root, testFiles(root, projects(root)), command.filters);
   const stress = chosen.filter(isStressTest);
   // Where the filters choose nothing else, stress tests follow all the same.
   const others = stress.length > 0 ? ['--passWithNoTests'] : [];
   const passes = [
-    { of: '(tests)', ...run(withoutStressTests, ...others, ...command.filters) },
+    {
+      of: '(tests)',
+      ...run(withoutStressTests, ...others, ...vitestFilters(root, files, command.filters)),
+    },
     ...stress.map((file) => ({ of: file, ...run(file) })),
   ];
   const whole = sumOf(passes);

@@ -1,4 +1,4 @@
-import { checkFunction, wrongKind, wrongRuntime } from '../../arguments/faults.js';
+import { checkCallback, wrongKind, wrongRuntime } from '../../arguments/faults.js';
 import type { DeviceBuffer, Kernel, KernelParams, Memory, Tensor } from '../../contract.js';
 import { fromNative } from '../../errors/from-native.js';
 import { HostFunction } from '../../launch/host-function.js';
@@ -90,7 +90,7 @@ export function addHost(graph: GraphTarget, callback: NativeCallback, after: Aft
 /** `graph.addNotify`; the callback lives as long as the graph, an executable or a launch of it. */
 export function addNotify(graph: GraphTarget, callback: () => void, after: After): number {
   const api = 'graph.addNotify';
-  checkFunction(api, 'callback', callback);
+  checkCallback(api, 'callback', callback);
   const ids = nodeIds(api, graph.owner, after);
   const { binding, completions } = environment();
   const handle = graph.use(api);

@@ -2,8 +2,9 @@ import { wrongKind } from '../../arguments/faults.js';
 import type { Device, KernelParams, ParamValue } from '../../contract.js';
 import { ArgumentError } from '../../errors/argument-error.js';
 import { BackendMismatchError } from '../../errors/backend-mismatch-error.js';
-import { describeValue } from '../../errors/describe-value.js';
+import { anotherCopy, describeValue, isOfAnotherCopy } from '../../errors/describe-value.js';
 import { KernelImageError } from '../../errors/kernel-image-error.js';
+import { shorten } from '../../errors/short-text.js';
 import { Condition } from '../../graph/condition.js';
 import { NativeBuffer } from '../../memory/buffer.js';
 import { changed, hasPlace, TensorView } from '../../memory/tensor.js';
@@ -143,7 +144,7 @@ export class ParamsEncoder {
     const unknown = inheritedKeys(params).filter((name) => !names.includes(name));
     const parts = [
       missing.length > 0 ? `missing: ${missing.join(', ')}` : '',
-      unknown.length > 0 ? `unknown: ${unknown.join(', ')}` : '',
+      unknown.length > 0 ? `unknown: ${shorten(unknown.join(', '), 400)}` : '',
     ].filter((part) => part !== '');
     return this.#refuse(
       `${parts.join('; ')}`,
@@ -158,7 +159,10 @@ export class ParamsEncoder {
     params: KernelParams,
   ): ArgumentError {
     if (value === undefined) return this.#wrongFields(params);
-    return this.#refuse(`\`${name}\` is ${describeParam(value)}, expected ${expected}`);
+    const isOther = isOfAnotherCopy(value, expected);
+    const what = `${describeParam(value)}${isOther ? ` ${anotherCopy.what}` : ''}`;
+    const hint = isOther ? anotherCopy.hint : undefined;
+    return this.#refuse(`\`${name}\` is ${what}, expected ${expected}`, hint);
   }
 
   #wrongDevice(name: string, actual: Device | undefined, expected: Device): Error {

@@ -8,6 +8,7 @@ import { requiredCuda } from '../required-cuda.js';
 import { runVitest } from '../run-vitest.js';
 import { saveResults } from '../save-results.js';
 import { suiteTable } from '../suite-table.js';
+import { testFiles, vitestFilters } from '../test-files.js';
 import { parityFiles } from './parity-files.js';
 import { readFindings, type SanitizerFindings } from './sanitizer-log.js';
 
@@ -42,9 +43,12 @@ export async function sanitize(root: string, command: HostCommand): Promise<numb
   if (error) {
     throw new Error('compute-sanitizer is not on the PATH; it comes with the CUDA toolkit');
   }
+  const suites = projects(root);
+  const filters = vitestFilters(root, testFiles(root, suites), command.filters);
   const environment = await requiredCuda();
   const { wanted, flags } = toolsOf(command.flags);
-  const checked = wanted.map((tool) => check(root, { ...command, flags }, tool, environment));
+  const asked = { ...command, flags, filters };
+  const checked = wanted.map((tool) => check(root, asked, tool, environment));
   await saveResults(command, 'sanitize.json', checked);
   const lines = checked.map(({ tool, findings, passed, status }) =>
     [
