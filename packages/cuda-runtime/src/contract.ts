@@ -364,15 +364,20 @@ export interface Runtime extends AsyncDisposable {
   stats(): RuntimeStats;
   /** What is alive and what holds it, of all threads (docs/lifetimes.md). Calls wait meanwhile. */
   audit(): readonly LiveRecord[];
-  /** @throws RaceError if the CPU backend's checker found any since the last call */
+  /** @throws RaceError if the CPU backend's checker found any since a wait or this was told */
   checkRaces(): void;
   /** @internal Whether there is a race checker to ask. */
   readonly checksRaces: boolean;
+  /** @internal `checkRaces` as a part of another call, which the error names. */
+  checkRacesIn(api: string): void;
   /** @internal With the race checker: what this thread submits next comes from the caller. */
   noteOrigin(): void;
   /** Calls it once when the device is lost (docs/threads.md). @returns removes the listener */
   onDeviceLost(listener: (error: DeviceLostError) => void): () => void;
-  /** Gives back one `open`; the last one ends the runtime. */
+  /**
+   * Gives back one `open`; the last one ends the runtime, and then rejects if a race was found of
+   * which nobody was told. @throws RaceError
+   */
   dispose(): Promise<void>;
   /** @internal */
   use(api: string): NativeHandle;

@@ -10,17 +10,16 @@ import { ArgumentError } from './errors/argument-error.js';
 import { describeValue } from './errors/describe-value.js';
 import type { DeviceLostError } from './errors/device-lost-error.js';
 import { notTheObject } from './errors/not-the-object.js';
-import { RaceError } from './errors/race-error.js';
 import { checkSource } from './launch/find-artefacts.js';
 import { loadModule, type NativeModule } from './launch/module.js';
 import type { ModuleSource } from './launch/module-source.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
-import { guarded } from './native/guarded.js';
+import { guarded, guardedAs } from './native/guarded.js';
 import { noteOrigin } from './native/origin.js';
 import { NativeRecord } from './native/record.js';
 import type { ResolvedOptions } from './open-options.js';
-import { parseRaces } from './races.js';
+import { throwRaces } from './races.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { QueueOptions } from './stream/pending-limit.js';
 import { NativeStream } from './stream/stream.js';
@@ -181,20 +180,13 @@ export class NativeRuntime implements Runtime {
   }
 
   checkRaces(): void {
-    const runtime = this.use('runtime.checkRaces');
+    this.checkRacesIn('runtime.checkRaces');
+  }
+
+  checkRacesIn(api: string): void {
+    const runtime = this.use(api);
     if (!this.#checksRaces) return;
-    const text = guarded(() => environment().binding.takeRaces(runtime));
-    const races = parseRaces(text);
-    const [first] = races;
-    if (!first) return;
-    const more = races.length > 1 ? ` (and ${races.length - 1} more)` : '';
-    throw new RaceError({
-      api: 'runtime.checkRaces',
-      backend: 'cpu',
-      detail: `${first.message}${more}`,
-      hint: 'Order them with `waitStream`, or give each branch memory of its own',
-      races,
-    });
+    throwRaces(api, guardedAs(api, () => environment().binding.takeRaces(runtime)));
   }
 
   get checksRaces(): boolean {
@@ -218,6 +210,7 @@ export class NativeRuntime implements Runtime {
     if (this.#record.isReleased || !this.#origin.giveBack()) return;
     try {
       if (this.backend === 'cpu') this.stats(); // warns of what nobody has asked for
+      this.checkRacesIn('runtime.dispose');
     } finally {
       this.#end();
     }

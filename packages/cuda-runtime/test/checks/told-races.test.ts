@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Graph, open, type Runtime, type Stream, Tensor } from '../../src/index.js';
+
+let runtime: Runtime;
+let s: Stream;
+let a: Stream;
+
+beforeEach(async () => {
+  runtime = await open({ backend: 'cpu', isolated: true, cpu: { raceCheck: true } });
+  [s, a] = [runtime.device().createStream(), runtime.device().createStream()];
+});
+afterEach(() => runtime.dispose());
+
+/** Two fills of the same bytes that nothing orders. */
+function race(): Tensor {
+  const t = Tensor.allocate(runtime.device(), [4], 'i32', { stream: s });
+  s.fill(t, 1);
+  a.fill(t, 2);
+  return t;
+}
+
+/** The same as two nodes. */
+function graphOfFills(): Graph {
+  const graph = runtime.device().createGraph();
+  const t = Tensor.allocate(runtime.device(), [4], 'i32', { stream: s });
+  for (const byte of [1, 2]) graph.addFill(t, byte);
+  return graph;
+}
+
+describe('whoever waits is told of a race, by the call that was made', () => {
+  const waits: Record<string, () => unknown> = {
+    'event.done': () => (race(), a.record().done()),
+    'event.waitSync': () => (race(), a.record().waitSync()),
+    'stream.synchronize': () => (race(), a.synchronize()),
+    'stream.synchronizeSync': () => (race(), a.synchronizeSync()),
+    'stream.read': () => s.read(race(), new Int32Array(4)),
+    'device.synchronize': () => (race(), runtime.device().synchronize()),
+    'device.synchronizeSync': () => (race(), runtime.device().synchronizeSync()),
+    'graph.instantiate': () => graphOfFills().instantiate(),
+    'runtime.checkRaces': () => (race(), runtime.checkRaces()),
+    'runtime.dispose': () => (race(), runtime.dispose()),
+  };
+
+  test.each(Object.keys(waits))('%s', async (api) => {
+    const error: unknown = await (async () => waits[api]?.())().catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'CRT_RACE', api });
+    expect(String(error)).toContain(`${api}: fill`);
+  });
+});
+
+test('a race is told once, and the runtime ends all the same', async () => {
+  race();
+  await delay(20);
+  await expect(runtime.dispose()).rejects.toMatchObject({ code: 'CRT_RACE', races: [{}] });
+  await runtime.dispose();
+  expect(() => runtime.stats()).toThrow(/disposed/);
+});
+
+test('what a query tells is not where a race is reported', async () => {
+  race();
+  await expect.poll(() => s.isIdle() && a.record().isDone()).toBe(true);
+  expect(() => runtime.checkRaces()).toThrow(/nothing orders them/);
+});
