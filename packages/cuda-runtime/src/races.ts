@@ -9,6 +9,12 @@ export interface Checked {
   checkRacesIn(api: string): void;
 }
 
+const hints: Readonly<Record<string, string>> & { readonly race: string } = {
+  race: 'Order them with `waitStream`, or give each branch memory of its own',
+  'red-zone':
+    'Look for a kernel or host function with a count, size or offset that reaches past its memory',
+};
+
 /** @throws RaceError for the JSON list of what the CPU backend's checkers found, unless it is empty */
 export function throwRaces(api: string, text: string): void {
   const races = parseRaces(text);
@@ -19,7 +25,7 @@ export function throwRaces(api: string, text: string): void {
     api,
     backend: 'cpu',
     detail: `${first.message}${more}`,
-    hint: 'Order them with `waitStream`, or give each branch memory of its own',
+    hint: hints[first.kind] ?? hints.race,
     races,
   });
 }

@@ -32,6 +32,13 @@ import { NativeTrace } from './trace/trace.js';
 
 const runtimeTerms = { isRuntime: true } as const;
 
+/** What looks for mistakes. */
+interface CpuChecks {
+  readonly races: boolean;
+  /** The bytes beside each buffer. */
+  readonly memory: boolean;
+}
+
 /** What a runtime is opened with. */
 export interface RuntimeOrigin {
   readonly backend: 'cpu' | 'cuda';
@@ -54,18 +61,21 @@ export class NativeRuntime implements Runtime {
   readonly #loading = new Map<string, Promise<Module>>();
   readonly #current: Stream[] = [];
   readonly #main = new Map<Device, Stream>();
-  readonly #checksRaces: boolean;
+  readonly #checks: CpuChecks;
   readonly #loss = new LossListeners();
   readonly #missingWaits: MissingWaits;
   readonly #record: NativeRecord;
   #captureModes = 0;
+  #isEnding = false;
 
   constructor(handle: Handle, origin: RuntimeOrigin) {
     this.#record = new NativeRecord(this, handle, `the ${origin.backend} runtime`, runtimeTerms);
     this.#origin = origin;
     this.backend = origin.backend;
     this.#missingWaits = new MissingWaits(origin.options.native.cpu.strictPdl);
-    this.#checksRaces = origin.options.native.cpu.raceCheck && origin.backend === 'cpu';
+    const { raceCheck, poison } = origin.options.native.cpu;
+    const isCpu = origin.backend === 'cpu';
+    this.#checks = { races: isCpu && raceCheck, memory: isCpu && poison };
     const devices = listDevices(this, handle, origin.options.queue);
     this.devices = devices;
     const make = (device: Device, name: string, priority = 0) =>
@@ -180,23 +190,27 @@ export class NativeRuntime implements Runtime {
   }
 
   checkRaces(): void {
-    this.checkRacesIn('runtime.checkRaces');
+    this.checkRacesIn('runtime.checkRaces', true);
   }
 
-  checkRacesIn(api: string): void {
+  checkRacesIn(api: string, withMemoryInUse = false): void {
     const runtime = this.use(api);
-    if (!this.#checksRaces) return;
-    throwRaces(api, guardedAs(api, () => environment().binding.takeRaces(runtime)));
+    if (!this.checksRaces) return;
+    const { binding } = environment();
+    throwRaces(
+      api,
+      guardedAs(api, () => binding.takeRaces(runtime, withMemoryInUse)),
+    );
   }
 
   get checksRaces(): boolean {
-    if (!(#checksRaces in this)) throw notTheObject('runtime.checksRaces', 'runtime');
-    return this.#checksRaces;
+    if (!(#checks in this)) throw notTheObject('runtime.checksRaces', 'runtime');
+    return this.#checks.races || this.#checks.memory;
   }
 
   noteOrigin(): void {
-    if (!(#checksRaces in this)) throw notTheObject('runtime.noteOrigin', 'runtime');
-    if (this.#checksRaces) noteOrigin();
+    if (!(#checks in this)) throw notTheObject('runtime.noteOrigin', 'runtime');
+    if (this.#checks.races) noteOrigin();
   }
 
   onDeviceLost(listener: (error: DeviceLostError) => void): () => void {
@@ -207,13 +221,20 @@ export class NativeRuntime implements Runtime {
 
   async dispose(): Promise<void> {
     if (!(#record in this)) throw notTheObject('runtime.dispose', 'runtime');
-    if (this.#record.isReleased || !this.#origin.giveBack()) return;
+    if (this.#isEnding || !this.#origin.giveBack()) return;
+    this.#isEnding = true;
     try {
       if (this.backend === 'cpu') this.stats(); // warns of what nobody has asked for
-      this.checkRacesIn('runtime.dispose');
+      await this.#checkLast('runtime.dispose');
     } finally {
       this.#end();
     }
+  }
+
+  // What is under way may still write beside its memory.
+  async #checkLast(api: string): Promise<void> {
+    if (this.#checks.memory) await workOver(this.use(api));
+    this.checkRacesIn(api, true);
   }
 
   // What was given back is over, whatever its last report was.
@@ -247,6 +268,13 @@ export class NativeRuntime implements Runtime {
     this.#main.set(device, main);
     return main;
   }
+}
+
+// Also when it fails: its memory is over then, too.
+async function workOver(runtime: Handle): Promise<void> {
+  const { binding, completions } = environment();
+  const start = (token: number) => guarded(() => binding.deviceSynchronize(runtime, 0, token));
+  await completions.wait(start).catch(() => undefined);
 }
 
 function launchByGraph({ backend, options }: RuntimeOrigin): RuntimeReport['launchByGraph'] {

@@ -29,23 +29,30 @@ function graphOfFills(): Graph {
 }
 
 describe('whoever waits is told of a race, by the call that was made', () => {
-  const waits: Record<string, () => unknown> = {
-    'event.done': () => (race(), a.record().done()),
-    'event.waitSync': () => (race(), a.record().waitSync()),
-    'stream.synchronize': () => (race(), a.synchronize()),
-    'stream.synchronizeSync': () => (race(), a.synchronizeSync()),
-    'stream.read': () => s.read(race(), new Int32Array(4)),
-    'device.synchronize': () => (race(), runtime.device().synchronize()),
-    'device.synchronizeSync': () => (race(), runtime.device().synchronizeSync()),
-    'graph.instantiate': () => graphOfFills().instantiate(),
-    'runtime.checkRaces': () => (race(), runtime.checkRaces()),
-    'runtime.dispose': () => (race(), runtime.dispose()),
+  const waits: Record<string, (t: Tensor) => unknown> = {
+    'event.done': () => a.record().done(),
+    'event.waitSync': () => a.record().waitSync(),
+    'stream.synchronize': () => a.synchronize(),
+    'stream.synchronizeSync': () => a.synchronizeSync(),
+    'stream.read': (t) => s.read(t, new Int32Array(4)),
+    'device.synchronize': () => runtime.device().synchronize(),
+    'device.synchronizeSync': () => runtime.device().synchronizeSync(),
+    'runtime.checkRaces': () => runtime.checkRaces(),
+    'runtime.dispose': () => runtime.dispose(),
   };
 
   test.each(Object.keys(waits))('%s', async (api) => {
-    const error: unknown = await (async () => waits[api]?.())().catch((thrown: unknown) => thrown);
+    const t = race();
+    const error: unknown = await (async () => waits[api]?.(t))().catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'CRT_RACE', api });
-    expect(String(error)).toContain(`${api}: fill`);
+    expect(String(error)).toContain(`${api}: fill@`);
+  });
+
+  test('graph.instantiate', async () => {
+    const graph = graphOfFills();
+    const api = 'graph.instantiate';
+    await expect(graph.instantiate()).rejects.toMatchObject({ code: 'CRT_RACE', api });
+    expect(() => graph.instantiateSync()).toThrow(/^graph.instantiate: fill/);
   });
 });
 
