@@ -11,11 +11,13 @@ export interface Checked {
 
 const hints: Readonly<Record<string, string>> & { readonly race: string } = {
   race: 'Order them with `waitStream`, or give each branch memory of its own',
+  'not-allocated':
+    'Use memory of a graph behind its allocation and before its free, in the order of streams and nodes',
   'red-zone':
     'Look for a kernel or host function with a count, size or offset that reaches past its memory',
 };
 
-/** @throws RaceError for the JSON list of what the CPU backend's checkers found, unless it is empty */
+/** @throws RaceError for the JSON list of what the checkers found, unless it is empty */
 export function throwRaces(api: string, text: string): void {
   const races = parseRaces(text);
   const [first] = races;

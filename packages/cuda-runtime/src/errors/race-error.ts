@@ -3,7 +3,10 @@ import { hasMarker } from './marker.js';
 
 /** Two accesses to the same bytes that conflict and that nothing orders, or another mistake. */
 export interface Race {
-  /** `race`, or `red-zone`: something wrote beside the buffer, nobody knows what. */
+  /**
+   * `race`; `not-allocated`: memory of a graph was used before its allocation or behind its free;
+   * `red-zone`: something wrote beside the buffer, nobody knows what.
+   */
   readonly kind: string;
   /**
    * The operation that was submitted first: `kernel@stream` and what it does to the bytes; empty
