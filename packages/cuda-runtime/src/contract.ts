@@ -22,6 +22,7 @@ import type { ParamsLayout } from './launch/params/params-layout.js';
 import type { DeviceLimits } from './limits.js';
 import type { HostBuffer } from './memory/host-buffer.js';
 import type { TensorForm } from './memory/tensor-form.js';
+import type { DropCount } from './native/completions.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { Event } from './stream/event.js';
 import type { StreamCapture } from './stream/stream-capture.js';
@@ -366,6 +367,8 @@ export interface Runtime extends AsyncDisposable {
   audit(): readonly LiveRecord[];
   /** @throws RaceError if the CPU backend's checker found any since a wait or this was told */
   checkRaces(): void;
+  /** @internal Of callbacks of this thread. */
+  readonly notifications: DropCount;
   /** @internal Whether there is a race checker to ask. */
   readonly checksRaces: boolean;
   /** @internal `checkRaces` as a part of another call, which the error names. */

@@ -56,6 +56,7 @@ export class NativeRuntime implements Runtime {
   readonly devices: readonly NativeDevice[];
   readonly streams: StreamRegistry;
   readonly trace: NativeTrace;
+  readonly notifications = { dropped: 0 };
   readonly #origin: RuntimeOrigin;
   readonly #modules = new Map<string, NativeModule>();
   readonly #loading = new Map<string, Promise<Module>>();
@@ -180,7 +181,7 @@ export class NativeRuntime implements Runtime {
     this.#missingWaits.look(counters);
     return {
       ...counters,
-      droppedNotifications: completions.droppedNotifications,
+      droppedNotifications: this.notifications.dropped,
       droppedCompletions: completions.dropped,
     };
   }
