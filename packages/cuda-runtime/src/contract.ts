@@ -134,7 +134,10 @@ export interface Stream extends TensorAllocator, StreamProgress, StreamCapture, 
   waitStream(other: Stream): this;
   /** Starts a kernel; the only way to. @throws LaunchConfigError, ArgumentError */
   launch(kernel: Kernel, config: LaunchConfig, params: KernelParams): this;
-  /** Copies all of `source`, or `bytes` of it, to the start of `destination`. */
+  /**
+   * Copies all of `source`, or `bytes` of it, to the start of `destination`. @throws ArgumentError
+   * where they overlap
+   */
   copy(destination: Memory, source: Memory, bytes?: number): this;
   /** Sets all bytes of `destination`, or the first `bytes`, to `byte`. */
   fill(destination: Tensor | DeviceBuffer, byte: number, bytes?: number): this;
