@@ -226,16 +226,12 @@ export class NativeRuntime implements Runtime {
     this.#isEnding = true;
     try {
       if (this.backend === 'cpu') this.stats(); // warns of what nobody has asked for
-      await this.#checkLast('runtime.dispose');
+      // What is under way may still write beside its memory. Else the end comes within this call.
+      if (this.#checks.memory) await workOver(this.use('runtime.dispose'));
+      this.checkRacesIn('runtime.dispose', true);
     } finally {
       this.#end();
     }
-  }
-
-  // What is under way may still write beside its memory.
-  async #checkLast(api: string): Promise<void> {
-    if (this.#checks.memory) await workOver(this.use(api));
-    this.checkRacesIn(api, true);
   }
 
   // What was given back is over, whatever its last report was.
