@@ -22,6 +22,7 @@ import type { ParamsLayout } from './launch/params/params-layout.js';
 import type { DeviceLimits } from './limits.js';
 import type { HostBuffer } from './memory/host-buffer.js';
 import type { TensorForm } from './memory/tensor-form.js';
+import type { DropCount } from './native/completions.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { Event } from './stream/event.js';
 import type { StreamCapture } from './stream/stream-capture.js';
@@ -133,7 +134,10 @@ export interface Stream extends TensorAllocator, StreamProgress, StreamCapture, 
   waitStream(other: Stream): this;
   /** Starts a kernel; the only way to. @throws LaunchConfigError, ArgumentError */
   launch(kernel: Kernel, config: LaunchConfig, params: KernelParams): this;
-  /** Copies all of `source`, or `bytes` of it, to the start of `destination`. */
+  /**
+   * Copies all of `source`, or `bytes` of it, to the start of `destination`. @throws ArgumentError
+   * where they overlap
+   */
   copy(destination: Memory, source: Memory, bytes?: number): this;
   /** Sets all bytes of `destination`, or the first `bytes`, to `byte`. */
   fill(destination: Tensor | DeviceBuffer, byte: number, bytes?: number): this;
@@ -364,15 +368,22 @@ export interface Runtime extends AsyncDisposable {
   stats(): RuntimeStats;
   /** What is alive and what holds it, of all threads (docs/lifetimes.md). Calls wait meanwhile. */
   audit(): readonly LiveRecord[];
-  /** @throws RaceError if the CPU backend's checker found any since the last call */
+  /** @throws RaceError if the CPU backend's checker found any since a wait or this was told */
   checkRaces(): void;
+  /** @internal Of callbacks of this thread. */
+  readonly notifications: DropCount;
   /** @internal Whether there is a race checker to ask. */
   readonly checksRaces: boolean;
+  /** @internal `checkRaces` as a part of another call, which the error names. */
+  checkRacesIn(api: string): void;
   /** @internal With the race checker: what this thread submits next comes from the caller. */
   noteOrigin(): void;
   /** Calls it once when the device is lost (docs/threads.md). @returns removes the listener */
   onDeviceLost(listener: (error: DeviceLostError) => void): () => void;
-  /** Gives back one `open`; the last one ends the runtime. */
+  /**
+   * Gives back one `open`; the last one ends the runtime, and then rejects if a race was found of
+   * which nobody was told. @throws RaceError
+   */
   dispose(): Promise<void>;
   /** @internal */
   use(api: string): NativeHandle;

@@ -176,13 +176,14 @@ export class NativeDevice implements Device {
       (token) => guarded(() => binding.deviceSynchronize(runtime, this.index, token)),
       options.signal,
     );
-    checkRacesBehind(this.runtime);
+    checkRacesBehind(this.runtime, api);
   }
 
   synchronizeSync(): void {
-    const runtime = this.use('device.synchronizeSync');
+    const api = 'device.synchronizeSync';
+    const runtime = this.use(api);
     guarded(() => environment().binding.deviceSynchronizeSync(runtime, this.index));
-    checkRacesBehind(this.runtime);
+    checkRacesBehind(this.runtime, api);
   }
 
   /** @internal Ends the streams that belong to the runtime, with it. */

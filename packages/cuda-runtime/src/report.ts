@@ -80,8 +80,12 @@ export interface RuntimeStats {
   readonly reaperQueue?: number;
   /** CUDA backend: from when a point was reached to when its waiter thread saw it. */
   readonly waiterLatency?: LatencyHistogram;
-  /** Callbacks of `stream.notify` that were not called, since the work before them failed. */
+  /**
+   * Callbacks of this thread for `stream.notify`, `graph.addNotify` and notifications of captures
+   * that were not called, since the work before them failed; one for each launch. On CUDA those of
+   * graphs are not counted: a lost device does not say which of them it had reached.
+   */
   readonly droppedNotifications: number;
-  /** Completions that arrived after their owner was gone. */
+  /** Completions of this thread, of all its runtimes, that arrived after their owner was gone. */
   readonly droppedCompletions: number;
 }

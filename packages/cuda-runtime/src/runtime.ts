@@ -10,17 +10,16 @@ import { ArgumentError } from './errors/argument-error.js';
 import { describeValue } from './errors/describe-value.js';
 import type { DeviceLostError } from './errors/device-lost-error.js';
 import { notTheObject } from './errors/not-the-object.js';
-import { RaceError } from './errors/race-error.js';
 import { checkSource } from './launch/find-artefacts.js';
 import { loadModule, type NativeModule } from './launch/module.js';
 import type { ModuleSource } from './launch/module-source.js';
 import type { Handle } from './native/binding.js';
 import { environment } from './native/environment.js';
-import { guarded } from './native/guarded.js';
+import { guarded, guardedAs } from './native/guarded.js';
 import { noteOrigin } from './native/origin.js';
 import { NativeRecord } from './native/record.js';
 import type { ResolvedOptions } from './open-options.js';
-import { parseRaces } from './races.js';
+import { throwRaces } from './races.js';
 import type { RuntimeReport, RuntimeStats } from './report.js';
 import type { QueueOptions } from './stream/pending-limit.js';
 import { NativeStream } from './stream/stream.js';
@@ -32,6 +31,13 @@ import { hostRange, wantsHostRanges } from './trace/host-ranges.js';
 import { NativeTrace } from './trace/trace.js';
 
 const runtimeTerms = { isRuntime: true } as const;
+
+/** What looks for mistakes. */
+interface CpuChecks {
+  readonly races: boolean;
+  /** The bytes beside each buffer. */
+  readonly memory: boolean;
+}
 
 /** What a runtime is opened with. */
 export interface RuntimeOrigin {
@@ -50,23 +56,27 @@ export class NativeRuntime implements Runtime {
   readonly devices: readonly NativeDevice[];
   readonly streams: StreamRegistry;
   readonly trace: NativeTrace;
+  readonly notifications = { dropped: 0 };
   readonly #origin: RuntimeOrigin;
   readonly #modules = new Map<string, NativeModule>();
   readonly #loading = new Map<string, Promise<Module>>();
   readonly #current: Stream[] = [];
   readonly #main = new Map<Device, Stream>();
-  readonly #checksRaces: boolean;
+  readonly #checks: CpuChecks;
   readonly #loss = new LossListeners();
   readonly #missingWaits: MissingWaits;
   readonly #record: NativeRecord;
   #captureModes = 0;
+  #isEnding = false;
 
   constructor(handle: Handle, origin: RuntimeOrigin) {
     this.#record = new NativeRecord(this, handle, `the ${origin.backend} runtime`, runtimeTerms);
     this.#origin = origin;
     this.backend = origin.backend;
     this.#missingWaits = new MissingWaits(origin.options.native.cpu.strictPdl);
-    this.#checksRaces = origin.options.native.cpu.raceCheck && origin.backend === 'cpu';
+    const { raceCheck, poison } = origin.options.native.cpu;
+    const isCpu = origin.backend === 'cpu';
+    this.#checks = { races: isCpu && raceCheck, memory: isCpu && poison };
     const devices = listDevices(this, handle, origin.options.queue);
     this.devices = devices;
     const make = (device: Device, name: string, priority = 0) =>
@@ -171,7 +181,7 @@ export class NativeRuntime implements Runtime {
     this.#missingWaits.look(counters);
     return {
       ...counters,
-      droppedNotifications: completions.droppedNotifications,
+      droppedNotifications: this.notifications.dropped,
       droppedCompletions: completions.dropped,
     };
   }
@@ -181,30 +191,27 @@ export class NativeRuntime implements Runtime {
   }
 
   checkRaces(): void {
-    const runtime = this.use('runtime.checkRaces');
-    if (!this.#checksRaces) return;
-    const text = guarded(() => environment().binding.takeRaces(runtime));
-    const races = parseRaces(text);
-    const [first] = races;
-    if (!first) return;
-    const more = races.length > 1 ? ` (and ${races.length - 1} more)` : '';
-    throw new RaceError({
-      api: 'runtime.checkRaces',
-      backend: 'cpu',
-      detail: `${first.message}${more}`,
-      hint: 'Order them with `waitStream`, or give each branch memory of its own',
-      races,
-    });
+    this.checkRacesIn('runtime.checkRaces', true);
+  }
+
+  checkRacesIn(api: string, withMemoryInUse = false): void {
+    const runtime = this.use(api);
+    if (!this.checksRaces) return;
+    const { binding } = environment();
+    throwRaces(
+      api,
+      guardedAs(api, () => binding.takeRaces(runtime, withMemoryInUse)),
+    );
   }
 
   get checksRaces(): boolean {
-    if (!(#checksRaces in this)) throw notTheObject('runtime.checksRaces', 'runtime');
-    return this.#checksRaces;
+    if (!(#checks in this)) throw notTheObject('runtime.checksRaces', 'runtime');
+    return this.#checks.races || this.#checks.memory;
   }
 
   noteOrigin(): void {
-    if (!(#checksRaces in this)) throw notTheObject('runtime.noteOrigin', 'runtime');
-    if (this.#checksRaces) noteOrigin();
+    if (!(#checks in this)) throw notTheObject('runtime.noteOrigin', 'runtime');
+    if (this.#checks.races) noteOrigin();
   }
 
   onDeviceLost(listener: (error: DeviceLostError) => void): () => void {
@@ -215,9 +222,13 @@ export class NativeRuntime implements Runtime {
 
   async dispose(): Promise<void> {
     if (!(#record in this)) throw notTheObject('runtime.dispose', 'runtime');
-    if (this.#record.isReleased || !this.#origin.giveBack()) return;
+    if (this.#isEnding || !this.#origin.giveBack()) return;
+    this.#isEnding = true;
     try {
       if (this.backend === 'cpu') this.stats(); // warns of what nobody has asked for
+      // What is under way may still write beside its memory. Else the end comes within this call.
+      if (this.#checks.memory) await workOver(this.use('runtime.dispose'));
+      this.checkRacesIn('runtime.dispose', true);
     } finally {
       this.#end();
     }
@@ -254,6 +265,13 @@ export class NativeRuntime implements Runtime {
     this.#main.set(device, main);
     return main;
   }
+}
+
+// Also when it fails: its memory is over then, too.
+async function workOver(runtime: Handle): Promise<void> {
+  const { binding, completions } = environment();
+  const start = (token: number) => guarded(() => binding.deviceSynchronize(runtime, 0, token));
+  await completions.wait(start).catch(() => undefined);
 }
 
 function launchByGraph({ backend, options }: RuntimeOrigin): RuntimeReport['launchByGraph'] {

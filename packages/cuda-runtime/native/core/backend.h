@@ -131,6 +131,8 @@ class Backend {
   /// Never fails and never waits; called when no submitted work can touch the memory.
   virtual void free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
                            MemoryPlace place) = 0;
+  /// Reports what was written beside memory in use, where that can be seen.
+  virtual void check_guards() {}
   /// Memory for bytes that a write takes from JavaScript.
   virtual Status stage(uint64_t bytes, std::unique_ptr<StagedBytes>& staged) = 0;
 

@@ -68,9 +68,13 @@ Status check_config(const LaunchRequest& request) {
   return {};
 }
 
+std::string bytes_text(uint64_t offset, uint64_t bytes) {
+  return std::to_string(offset) + " to " + std::to_string(offset + bytes);
+}
+
 Status outside(const Buffer& buffer, uint64_t offset, uint64_t bytes, const char* argument) {
-  return Status::argument(std::string("`") + argument + "` is bytes " + std::to_string(offset) +
-                              " to " + std::to_string(offset + bytes) + " of " + buffer.describe(),
+  return Status::argument(std::string("`") + argument + "` is bytes " + bytes_text(offset, bytes) +
+                              " of " + buffer.describe(),
                           "Stay within the buffer");
 }
 
@@ -82,6 +86,19 @@ Status check_range(const Buffer& buffer, uint64_t offset, uint64_t bytes, const 
 
 Status check_range(const Range& range, uint64_t bytes, const char* argument) {
   return check_range(*range.buffer, range.offset, bytes, argument);
+}
+
+// What a copy over its own source gives is defined on the CPU only. A copy of bytes onto themselves
+// changes nothing, in whatever order.
+Status check_apart(const Range& to, const Range& from, uint64_t bytes) {
+  if (to.buffer != from.buffer || to.offset == from.offset) return {};
+  const uint64_t apart =
+      to.offset > from.offset ? to.offset - from.offset : from.offset - to.offset;
+  if (apart >= bytes) return {};
+  return Status::argument("`destination` is bytes " + bytes_text(to.offset, bytes) +
+                              " and `source` bytes " + bytes_text(from.offset, bytes) + " of " +
+                              to.buffer->describe() + ", expected bytes that do not overlap",
+                          "Copy to another buffer first, and from there");
 }
 
 Status foreign(const Buffer& buffer) {
@@ -227,6 +244,7 @@ Status make_copy(Runtime& runtime, const Range& to, const Range& from, uint64_t 
   if (status.ok()) status = check_range(from, bytes, "source");
   if (status.ok()) status = check_runtime(runtime, *to.buffer);
   if (status.ok()) status = check_runtime(runtime, *from.buffer);
+  if (status.ok()) status = check_apart(to, from, bytes);
   if (!status.ok()) return status;
   work = make_ref<Work>(WorkKind::kCopy);
   work->to = bytes > 0 ? to.buffer->data() + to.offset : nullptr;

@@ -49,6 +49,7 @@ class CpuBackend : public core::Backend {
   core::MemoryState memory_state(core::MemoryPlace place) override;
   void free_memory(uint8_t* data, uint64_t bytes, const std::string& label,
                    core::MemoryPlace place) override;
+  void check_guards() override { memory_.check_guards(runtime_->races()); }
   core::Status stage(uint64_t bytes, std::unique_ptr<core::StagedBytes>& staged) override;
 
   core::Status load_image(const core::JsonValue& manifest, const std::string& directory,

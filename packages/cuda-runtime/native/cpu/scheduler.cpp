@@ -250,7 +250,7 @@ void Scheduler::complete_one(Operation& operation, Outcome& outcome) {
 // ---- what follows a state change; without the mutex ---------------------------------------------
 
 Task Scheduler::hand_out(LinkedList<Task>& tasks, bool on_executor) {
-  if (has_callbacks_.load(std::memory_order_relaxed)) {
+  if (has_callbacks_.load(std::memory_order_acquire)) {
     LinkedList<Task> all = tasks;
     LinkedList<Task> callbacks;
     tasks = {};

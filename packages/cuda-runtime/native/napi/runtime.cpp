@@ -185,7 +185,9 @@ Napi::Value set_origin(const Napi::CallbackInfo& info) {
 
 Napi::Value take_races(const Napi::CallbackInfo& info) {
   Arguments in(info);
-  return in.text(in.record<Runtime>(0)->races().take());
+  const core::Ref<Runtime> runtime = in.record<Runtime>(0);
+  if (in.boolean(1)) runtime->backend().check_guards();
+  return in.text(runtime->races().take());
 }
 
 Napi::Value inject_fault(const Napi::CallbackInfo& info) {

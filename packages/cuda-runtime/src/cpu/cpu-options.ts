@@ -31,7 +31,10 @@ export interface CpuOptions {
   readonly seed?: number;
   /** Reports accesses that conflict and that nothing orders; default false. */
   readonly raceCheck?: boolean;
-  /** Fills fresh and freed memory with patterns; default false. */
+  /**
+   * Fills fresh and freed memory with patterns, and reports what was written beside memory; default
+   * false.
+   */
   readonly poison?: boolean;
   /** When a programmatic dependent starts; default `earliest`. */
   readonly pdl?: 'earliest' | 'latest' | 'random';

@@ -1,13 +1,19 @@
 import { type CodedFacts, CudaRuntimeError } from './cuda-runtime-error.js';
 import { hasMarker } from './marker.js';
 
-/** Two accesses to the same bytes that conflict and that nothing orders. */
+/** Two accesses to the same bytes that conflict and that nothing orders, or another mistake. */
 export interface Race {
-  /** What met what, e.g. `write after read`. */
+  /**
+   * `race`; `not-allocated`: memory of a graph was used before its allocation or behind its free;
+   * `red-zone`: something wrote beside the buffer, nobody knows what.
+   */
   readonly kind: string;
-  /** The operation that was submitted first: `kernel@stream` and what it does to the bytes. */
+  /**
+   * The operation that was submitted first: `kernel@stream` and what it does to the bytes; empty
+   * where nobody knows.
+   */
   readonly first: string;
-  /** The operation that was submitted second. */
+  /** The operation that was submitted second, or the one that is wrong. */
   readonly second: string;
   /** Label of the buffer, or its handle. */
   readonly buffer: string;
@@ -22,9 +28,9 @@ export interface Race {
   readonly secondStack: string;
 }
 
-/** The race checker of the CPU backend found unordered conflicting accesses. */
+/** A checker of the CPU backend found a mistake: most often accesses that nothing orders. */
 export class RaceError extends CudaRuntimeError {
-  /** Every race found since the last check. */
+  /** All that was found since the last check. */
   readonly races: readonly Race[];
 
   constructor(facts: CodedFacts & { readonly races: readonly Race[] }) {

@@ -351,7 +351,7 @@ export class NativeGraph implements Graph {
   #exec(handle: Handle, held: HeldObjects, { upload }: InstantiateOptions): GraphExec {
     const exec = new NativeGraphExec(handle, { owner: this.owner, device: this.device }, held);
     try {
-      checkRacesBehind(this.device.runtime);
+      checkRacesBehind(this.device.runtime, 'graph.instantiate');
       if (upload) exec.upload(upload);
       return exec;
     } catch (error) {

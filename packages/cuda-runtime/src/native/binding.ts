@@ -331,8 +331,11 @@ export interface NativeBinding {
   checkLoss(runtime: Handle): void;
   /** The call stack of what this thread submits next, for the race checker. */
   setOrigin(stack: string): void;
-  /** JSON array of races found by the checker since the last call. */
-  takeRaces(runtime: Handle): string;
+  /**
+   * JSON array of what the checkers found since the last call; if asked, they look at memory in use
+   * first.
+   */
+  takeRaces(runtime: Handle, withMemoryInUse: boolean): string;
 }
 
 /** What `importHandle` found, with what its kind has; `runtime`: index among those given. */

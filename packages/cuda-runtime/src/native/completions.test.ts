@@ -104,4 +104,19 @@ describe('a callback', () => {
     expect(calls).toEqual(['once', 'often', 'often']);
     expect([completions.dropped, kept]).toEqual([2, []]);
   });
+
+  test('that is not called is counted where it belongs, each time', () => {
+    const { completions } = setUp();
+    const [one, other] = [{ dropped: 0 }, { dropped: 0 }];
+    const never = () => expect.unreachable();
+    const tokens = [
+      completions.notify(never, one),
+      completions.notify(never), // nobody's
+      completions.notifyOften(never, other),
+      completions.notifyOften(never, other),
+    ];
+    for (const token of tokens) completions.handle(token, lost);
+    completions.handle(tokens[2] ?? 0, lost);
+    expect([one.dropped, other.dropped, completions.dropped]).toEqual([1, 3, 0]);
+  });
 });

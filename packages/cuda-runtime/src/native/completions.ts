@@ -7,15 +7,26 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
+/** Counts callbacks that were not called, since the work before them failed. */
+export interface DropCount {
+  dropped: number;
+}
+
+/** A callback for a token, and who counts that it was not called. */
+interface Notified {
+  readonly call: () => void;
+  readonly isOnce: boolean;
+  readonly drops: DropCount | undefined;
+}
+
 /** Passes completions of foreign threads to the promises and callbacks that wait for them. */
 export class Completions {
   readonly #waiting = new Map<number, Waiter>();
-  readonly #notified = new Map<number, () => void>();
+  readonly #notified = new Map<number, Notified>();
   readonly #watched = new Map<number, (error: unknown) => void>();
   readonly #keepAlive: (on: boolean) => void;
   #next = 1;
   #dropped = 0;
-  #droppedNotifications = 0;
 
   /** @param keepAlive told `true` while promises are outstanding, so that the process waits */
   constructor(keepAlive: (on: boolean) => void) {
@@ -25,11 +36,6 @@ export class Completions {
   /** Completions that arrived after their owner was gone. */
   get dropped(): number {
     return this.#dropped;
-  }
-
-  /** Callbacks of `stream.notify` that were not called, since the work before them failed. */
-  get droppedNotifications(): number {
-    return this.#droppedNotifications;
   }
 
   /**
@@ -42,13 +48,9 @@ export class Completions {
   }
 
   /** Registers a callback that is called once, and kept until then. */
-  notify(callback: () => void): number {
+  notify(callback: () => void, drops?: DropCount): number {
     const token = this.#token();
-    const call = () => {
-      this.#notified.delete(token);
-      callback();
-    };
-    this.#notified.set(token, call);
+    this.#notified.set(token, { call: callback, isOnce: true, drops });
     return token;
   }
 
@@ -56,9 +58,9 @@ export class Completions {
    * Registers a callback that is called whenever its token comes. A graph keeps it; here it is held
    * weakly, so that a callback that refers to its graph keeps neither alive.
    */
-  notifyOften(callback: () => void): number {
+  notifyOften(callback: () => void, drops?: DropCount): number {
     const token = this.#token();
-    this.#notified.set(token, weakly(callback));
+    this.#notified.set(token, { call: weakly(callback), isOnce: false, drops });
     return token;
   }
 
@@ -90,10 +92,14 @@ export class Completions {
       watching(fromCompletion(status));
       return;
     }
-    const callback = this.#notified.get(token);
-    if (!callback) this.#dropped += 1;
-    else if (status === '') callback();
-    else this.#dropNotification(token, status);
+    const notified = this.#notified.get(token);
+    if (!notified) {
+      this.#dropped += 1;
+      return;
+    }
+    if (notified.isOnce) this.#notified.delete(token);
+    if (status === '') notified.call();
+    else dropNotification(notified, status);
   };
 
   #wait(start: (token: number) => void): Promise<void> {
@@ -133,12 +139,6 @@ export class Completions {
     }
   }
 
-  #dropNotification(token: number, status: string): void {
-    this.#notified.delete(token);
-    this.#droppedNotifications += 1;
-    fromCompletion(status); // whoever listens to the diagnostics of lost devices is told
-  }
-
   #remember(token: number, waiter: Waiter): void {
     if (this.#waiting.size === 0) this.#keepAlive(true);
     this.#waiting.set(token, waiter);
@@ -157,6 +157,11 @@ export class Completions {
     this.#next = token === 0x7fff_ffff ? 1 : token + 1;
     return token;
   }
+}
+
+function dropNotification({ drops }: Notified, status: string): void {
+  if (drops) drops.dropped += 1;
+  fromCompletion(status); // whoever listens to the diagnostics of lost devices is told
 }
 
 // How the promise that was made last is ended. One function for all of them, and no other for each:

@@ -5,22 +5,26 @@ import type { Handle } from '../native/binding.js';
 import { environment } from '../native/environment.js';
 import { guarded } from '../native/guarded.js';
 import { NativeRecord } from '../native/record.js';
+import { type Checked, checkRacesBehind } from '../races.js';
 
 const states = ['unrecorded', 'pending', 'complete', 'captured', 'stale'] as const;
 
 /** What an event stands for at the moment. `stale`: captured in a sequence that has ended. */
 export type EventState = (typeof states)[number];
 
+/** What an event needs of its runtime. */
+type EventOwner = OwningRuntime & Checked;
+
 /** A point in a stream, set by `stream.record`; recording again replaces it. */
 export class Event implements Disposable {
   /** Whether `elapsedMs` can use it. */
   readonly timing: boolean;
   /** The runtime that it belongs to. */
-  readonly owner: OwningRuntime;
+  readonly owner: EventOwner;
   readonly #record: NativeRecord;
 
   /** @internal Made by `device.createEvent` or `stream.record`. */
-  constructor(owner: OwningRuntime, handle: Handle, timing: boolean) {
+  constructor(owner: EventOwner, handle: Handle, timing: boolean) {
     this.owner = owner;
     this.timing = timing;
     this.#record = new NativeRecord(this, handle, 'event');
@@ -59,20 +63,24 @@ export class Event implements Disposable {
     return guarded(() => environment().binding.eventQuery(this.use('event.isDone')));
   }
 
-  /** Resolves when complete. */
+  /** Resolves when complete. @throws RaceError with the CPU backend's race checker */
   async done(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    checkSignalOnly('event.done', options);
-    const handle = this.use('event.done');
+    const api = 'event.done';
+    checkSignalOnly(api, options);
+    const handle = this.use(api);
     const { binding, completions } = environment();
     await completions.wait(
       (token) => guarded(() => binding.eventDone(handle, token)),
       options.signal,
     );
+    checkRacesBehind(this.owner, api);
   }
 
-  /** Blocks this thread until complete. */
+  /** Blocks this thread until complete. @throws as `done` */
   waitSync(): void {
-    guarded(() => environment().binding.eventWaitSync(this.use('event.waitSync')));
+    const api = 'event.waitSync';
+    guarded(() => environment().binding.eventWaitSync(this.use(api)));
+    checkRacesBehind(this.owner, api);
   }
 
   /** Ends this object; waits that were already submitted keep what they saw. */

@@ -20,7 +20,8 @@ export function synchronize(stream: Stream, options: WaitOptions): Promise<void>
   try {
     const over = wait(stream, options);
     const { runtime } = stream;
-    return runtime.checksRaces ? over.then(() => checkRacesBehind(runtime)) : over;
+    if (!runtime.checksRaces) return over;
+    return over.then(() => checkRacesBehind(runtime, 'stream.synchronize'));
   } catch (error) {
     return Promise.reject(error);
   }
@@ -56,7 +57,7 @@ export function synchronizeSync(stream: Stream, options: { readonly timeoutMs?: 
   const handle = stream.use(api);
   const wait = timeoutMs === undefined ? -1 : Math.ceil(checkTimeout(api, timeoutMs));
   guarded(() => environment().binding.streamSynchronizeSync(handle, wait));
-  checkRacesBehind(stream.runtime);
+  checkRacesBehind(stream.runtime, api);
 }
 
 /**

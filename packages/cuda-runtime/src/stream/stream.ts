@@ -178,7 +178,10 @@ export class NativeStream implements Stream {
     const handle = this.submit('stream.notify');
     const isCapturing = this.captureStatus === 'active';
     const { binding, completions } = environment();
-    const token = isCapturing ? completions.notifyOften(callback) : completions.notify(callback);
+    const { notifications } = this.device.runtime;
+    const token = isCapturing
+      ? completions.notifyOften(callback, notifications)
+      : completions.notify(callback, notifications);
     try {
       binding.notify(handle, token);
     } catch (error) {

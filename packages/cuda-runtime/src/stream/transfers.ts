@@ -81,7 +81,7 @@ export async function read(
     throw new ArgumentError({ api, detail });
   }
   if (staged !== 0) guarded(() => binding.takeStaged(staged, bytesOf(destination)));
-  checkRacesBehind(stream.runtime);
+  checkRacesBehind(stream.runtime, api);
 }
 
 // False where the bytes have to be staged: the memory is another runtime's, or the stream is

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "core/base/json.h"
 #include "core/check/access_history.h"
 #include "core/graph/build/topology.h"
 #include "core/graph/nodes/condition.h"
+#include "core/graph/nodes/graph_buffer.h"
 #include "core/stream/event.h"
 #include "core/stream/stream.h"
 
@@ -24,8 +24,6 @@ void join(VectorClock& into, const VectorClock& other) {
 
 bool conflicts(uint8_t a, uint8_t b) { return ((a | b) & kWrite) != 0; }
 
-const char* verb(uint8_t mode) { return (mode & kWrite) != 0 ? "writes" : "reads"; }
-
 /// Every access of a node; for a conditional node those of all bodies.
 template <typename Visitor>
 void each_access(const GraphNode& node, Visitor visitor) {
@@ -36,19 +34,17 @@ void each_access(const GraphNode& node, Visitor visitor) {
   }
 }
 
-RaceReport make_report(const Buffer& buffer, const Submission& first, uint8_t first_mode,
-                       const Submission& second, uint8_t second_mode, uint64_t begin,
-                       uint64_t end) {
-  RaceReport race;
-  race.kind = "race";
-  race.first = first.name + " " + verb(first_mode);
-  race.second = second.name + " " + verb(second_mode);
-  race.first_origin = first.origin;
-  race.second_origin = second.origin;
-  race.buffer = buffer.label().empty() ? buffer.describe() : buffer.label();
-  race.message = race.first + " and " + race.second + " bytes " + std::to_string(begin) + " to " +
-                 std::to_string(end) + " of " + buffer.describe() + " and nothing orders them";
-  return race;
+/// Whether the access is to memory of a graph that nobody has allocated now. Needs the runtime's
+/// mutex. What has no handle any more belongs to the graphs that use it.
+bool is_unallocated(const Access& access) {
+  const GraphBuffer* const memory = access.buffer->as_graph_buffer();
+  return memory != nullptr && !memory->is_allocated && memory->is_reachable;
+}
+
+bool allocates(const Graph& graph, const Buffer& buffer) {
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const GraphNode& node) {
+    return node.work->kind == WorkKind::kAlloc && node.work->memory.get() == &buffer;
+  });
 }
 
 }  // namespace
@@ -79,6 +75,10 @@ void RaceCheck::submitted(Stream& stream, const Work& work, Ticket& ticket) {
   const Clock& clock = advance(stream);
   const Submission submission{work.label() + "@" + stream.display_name(), work.origin};
   for (const Access& access : work.accesses) {
+    if (is_unallocated(access)) {
+      add_report(make_not_allocated(*access.buffer,
+                                    {submission, access.mode, access.begin, access.end}));
+    }
     check_access(access, submission, stream.id(), clock.at(stream.id()), clock);
   }
   ticket.clock = std::make_unique<Clock>(clock);
@@ -104,6 +104,10 @@ void RaceCheck::graph_submitted(Stream& stream, const Graph& graph, Ticket& tick
                                 current_origin()};
     if (!node.enabled) continue;
     each_access(node, [&](const Access& access) {
+      if (is_unallocated(access) && !allocates(graph, *access.buffer)) {
+        add_report(make_not_allocated(*access.buffer,
+                                      {submission, access.mode, access.begin, access.end}));
+      }
       check_access(access, submission, stream.id(), clock.at(stream.id()), clock);
     });
     // Whoever waits for an event that the graph records comes after the launch.
@@ -152,8 +156,9 @@ void RaceCheck::check_access(const Access& access, const Submission& submission,
   for (const PastAccess& other : past) {
     const bool overlaps = other.begin < access.end && access.begin < other.end;
     if (!overlaps || !conflicts(other.mode, access.mode) || is_ordered(other)) continue;
-    add_report(make_report(buffer, {other.name, other.origin}, other.mode, submission, access.mode,
-                           std::max(other.begin, access.begin), std::min(other.end, access.end)));
+    const Submission before{other.name, other.origin};
+    add_report(make_race(buffer, {before, other.mode, other.begin, other.end},
+                         {submission, access.mode, access.begin, access.end}));
   }
   // What an ordered access covers need not be kept: whoever conflicts with it conflicts with this
   // one too, if this one writes or the older one only read in the same stream.
@@ -165,6 +170,34 @@ void RaceCheck::check_access(const Access& access, const Submission& submission,
   });
   past.push_back({access.begin, access.end, access.mode, stream, position, submission.name,
                   submission.origin});
+}
+
+void RaceCheck::check_nodes(const std::vector<GraphNode>& nodes, const NodeAccess& earlier,
+                            const NodeAccess& later, bool ordered) {
+  const WorkKind first = nodes[earlier.node].work->kind;
+  const WorkKind second = nodes[later.node].work->kind;
+  const auto name = [&](size_t n) {
+    const std::string& stream = nodes[n].stream_name;
+    return Submission{nodes[n].work->label() + (stream.empty() ? "" : "@" + stream) + " (node " +
+                          std::to_string(n) + ")",
+                      nodes[n].work->origin};
+  };
+  const auto touch = [](const Submission& by, const Access& access) {
+    return Touch{by, access.mode, access.begin, access.end};
+  };
+  const Buffer& buffer = *later.access.buffer;
+  if (!ordered) {
+    if (!conflicts(earlier.access.mode, later.access.mode)) return;
+    const Submission before = name(earlier.node);
+    const Submission after = name(later.node);
+    report(make_race(buffer, touch(before, earlier.access), touch(after, later.access)));
+  } else if (first == WorkKind::kFree) {
+    const Submission user = name(later.node);
+    report(make_outside_life(buffer, touch(user, later.access), true, name(earlier.node)));
+  } else if (second == WorkKind::kAlloc) {
+    const Submission user = name(earlier.node);
+    report(make_outside_life(buffer, touch(user, earlier.access), false, name(later.node)));
+  }
 }
 
 void RaceCheck::check_graph(const Graph& graph) {
@@ -199,16 +232,9 @@ void RaceCheck::check_graph(const Graph& graph) {
       auto& others = touched[access.buffer.get()];
       for (const auto& [j, other] : others) {
         const bool overlaps = other->begin < access.end && access.begin < other->end;
-        const bool ordered = j == i || ((own[j / 64] >> (j % 64)) & 1) != 0;
-        if (!overlaps || ordered || !conflicts(other->mode, access.mode)) continue;
-        const auto node = [&](size_t n) {
-          const std::string& stream = nodes[n].stream_name;
-          return Submission{nodes[n].work->label() + (stream.empty() ? "" : "@" + stream) +
-                                " (node " + std::to_string(n) + ")",
-                            nodes[n].work->origin};
-        };
-        report(make_report(*access.buffer, node(j), other->mode, node(i), access.mode,
-                           std::max(other->begin, access.begin), std::min(other->end, access.end)));
+        if (!overlaps || j == i) continue;
+        const bool ordered = ((own[j / 64] >> (j % 64)) & 1) != 0;
+        check_nodes(nodes, {j, *other}, {i, access}, ordered);
       }
       others.emplace_back(i, &access);
     });
@@ -226,21 +252,7 @@ std::string RaceCheck::take() {
     LockGuard lock(mutex_);
     races.swap(found_);
   }
-  JsonWriter json;
-  json.begin_array();
-  for (const RaceReport& race : races) {
-    json.begin_object();
-    json.field("kind", race.kind);
-    json.field("first", race.first);
-    json.field("second", race.second);
-    json.field("buffer", race.buffer);
-    json.field("message", race.message);
-    if (race.first_origin) json.field("firstStack", *race.first_origin);
-    if (race.second_origin) json.field("secondStack", *race.second_origin);
-    json.end_object();
-  }
-  json.end_array();
-  return json.take();
+  return to_json(races);
 }
 
 }  // namespace cuda_runtime::core

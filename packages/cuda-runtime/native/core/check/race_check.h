@@ -1,6 +1,7 @@
 // Happens-before checker: finds two accesses to the same bytes of which one writes and that nothing
-// orders, whether or not the timing shows it. Eager work is checked by vector clocks at submission,
-// graphs by reachability at instantiation, without running them.
+// orders, and accesses to memory of a graph while it is not allocated, whether or not the timing
+// shows it. Eager work is checked by vector clocks at submission, graphs by reachability at
+// instantiation, without running them.
 #pragma once
 
 #include <set>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/base/mutex.h"
+#include "core/check/race_report.h"
 #include "core/ticket.h"
 #include "core/work.h"
 
@@ -15,22 +17,7 @@ namespace cuda_runtime::core {
 
 class Graph;
 class Stream;
-
-/// One of the two that met: what it is called, and where it was submitted.
-struct Submission {
-  std::string name;
-  Origin origin;
-};
-
-struct RaceReport {
-  std::string kind;  // "race", or "red-zone" for a write outside a buffer
-  std::string first;
-  std::string second;
-  std::string buffer;
-  std::string message;
-  Origin first_origin;
-  Origin second_origin;
-};
+struct GraphNode;
 
 class RaceCheck {
  public:
@@ -52,7 +39,8 @@ class RaceCheck {
   void host_waited(const Ticket& ticket);
   /// The host saw that the stream is idle.
   void host_saw_idle(Stream& stream);
-  /// Compares all pairs of nodes that touch a common buffer and that no path orders.
+  /// Compares all pairs of nodes that touch a common buffer: those that no path orders, and what
+  /// comes before the memory's allocation or behind its free.
   void check_graph(const Graph& graph);
 
   void report(RaceReport race) {
@@ -67,6 +55,13 @@ class RaceCheck {
   Clock& clock_of(Stream& stream);
   Clock& advance(Stream& stream);
   void add_report(RaceReport race);
+  struct NodeAccess {
+    size_t node;
+    const Access& access;
+  };
+  /// Two nodes that touch some of the same bytes, the one that may come first first.
+  void check_nodes(const std::vector<GraphNode>& nodes, const NodeAccess& earlier,
+                   const NodeAccess& later, bool ordered);
   void check_access(const Access& access, const Submission& submission, uint64_t stream,
                     uint64_t position, const Clock& clock);
 

@@ -42,20 +42,40 @@ uint8_t* system_block(uint64_t size, uint64_t alignment) {
 }
 
 // Runs while a buffer ends, where nothing may be thrown; without memory the report is lost.
-void report_damage(const std::string& label, uint64_t bytes, bool before, core::RaceCheck& races) {
+// `first` and `end` are of the damage, from the start of the buffer.
+void report_damage(const std::string& label, uint64_t bytes, int64_t first, int64_t end,
+                   core::RaceCheck& races) {
   try {
+    const std::string size = std::to_string(bytes) + " bytes";
+    const std::string buffer =
+        label.empty() ? "a buffer of " + size : "buffer " + label + " (" + size + ")";
     core::RaceReport report;
     report.kind = "red-zone";
-    report.buffer = label;
-    report.message = std::string("something wrote ") + (before ? "before" : "after") + " buffer " +
-                     label + " of " + std::to_string(bytes) + " bytes";
+    report.buffer = label.empty() ? buffer : label;
+    report.message = std::string("something wrote ") + (first < 0 ? "before" : "after") + " " +
+                     buffer + ", its bytes " + std::to_string(first) + " to " +
+                     std::to_string(end);
     races.report(std::move(report));
   } catch (const std::bad_alloc&) {
   }
 }
 
-bool is_guard_intact(const uint8_t* zone) {
-  return std::all_of(zone, zone + kRedZone, [](uint8_t byte) { return byte == kGuard; });
+void check_zones(const uint8_t* data, uint64_t bytes, const std::string& label,
+                 core::RaceCheck& races) {
+  const auto damaged = [](uint8_t byte) { return byte != kGuard; };
+  for (const uint8_t* const zone : {data - kRedZone, data + bytes}) {
+    const uint8_t* const end = zone + kRedZone;
+    const uint8_t* const first = std::find_if(zone, end, damaged);
+    if (first == end) continue;
+    const uint8_t* last = end;
+    while (!damaged(last[-1])) --last;
+    report_damage(label, bytes, first - data, last - data, races);
+  }
+}
+
+void set_zones(uint8_t* data, uint64_t bytes) {
+  std::memset(data - kRedZone, kGuard, kRedZone);
+  std::memset(data + bytes, kGuard, kRedZone);
 }
 
 }  // namespace
@@ -113,6 +133,10 @@ core::Status MemoryPool::allocate(uint64_t bytes, const std::string& label,
   const bool fits = bytes <= limit_ && in_use_ + bytes <= limit_;
   uint64_t size = fits ? block_bytes(bytes) : 0;
   if (fits) block = take(size);
+  if (block != nullptr && options_.poison && !poison(block, bytes, label)) {
+    std::free(block);
+    block = nullptr;
+  }
   if (block == nullptr) {
     return core::Status::error(
         "CRT_OOM", core::kMemoryAllocation,
@@ -126,13 +150,31 @@ core::Status MemoryPool::allocate(uint64_t bytes, const std::string& label,
   if (options_.reuse_any) larger_[block] = size;
   in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
-  if (options_.poison) {
-    std::memset(block, kGuard, kRedZone);
-    std::memset(data, kFresh, bytes);
-    std::memset(data + bytes, kGuard, kRedZone);
-  }
   if (options_.protect && place == core::MemoryPlace::kDevice) pages_.add(data, block, size);
   return {};
+}
+
+// The caller holds the mutex; false when there is no memory to remember the block.
+bool MemoryPool::poison(uint8_t* block, uint64_t bytes, const std::string& label) {
+  uint8_t* const data = block + kRedZone;
+  try {
+    guarded_[data] = {bytes, label};
+  } catch (const std::bad_alloc&) {
+    guarded_.erase(data);
+    return false;
+  }
+  set_zones(data, bytes);
+  std::memset(data, kFresh, bytes);
+  return true;
+}
+
+void MemoryPool::check_guards(core::RaceCheck& races) {
+  LockGuard lock(mutex_);
+  for (const auto& [data, guarded] : guarded_) {
+    const PageGuard::Opened opened(pages_, data);
+    check_zones(data, guarded.bytes, guarded.label, races);
+    set_zones(data, guarded.bytes);
+  }
 }
 
 core::Status MemoryPool::reserve(uint64_t bytes) {
@@ -153,11 +195,12 @@ void MemoryPool::release(uint8_t* data, uint64_t bytes, const std::string& label
   if (options_.protect && place == core::MemoryPlace::kDevice) pages_.remove(data);
   uint8_t* block = data;
   if (options_.poison) {
-    block = data - kRedZone;
-    for (const bool before : {true, false}) {
-      if (is_guard_intact(before ? block : data + bytes)) continue;
-      report_damage(label, bytes, before, *races);
+    {
+      LockGuard lock(mutex_);
+      guarded_.erase(data);
     }
+    block = data - kRedZone;
+    if (races != nullptr) check_zones(data, bytes, label, *races);
     fill_bytes(data, kFreed, bytes, Activity::advance);
   }
   uint64_t size = block_bytes(bytes);

@@ -1,6 +1,6 @@
 // Device memory of the CPU backend: 64-byte aligned blocks, kept for reuse by size; from 8 MiB on
 // they are whole huge pages of 2 MiB where the system grants them. With poison, new memory is 0xA5,
-// freed memory 0xDD, and guard bytes around each block are checked at its end.
+// freed memory 0xDD, and guard bytes around each block are checked at its end, or when asked.
 #pragma once
 
 #include <map>
@@ -38,6 +38,8 @@ class MemoryPool {
   /// Damaged guard bytes are reported to `races`.
   void release(uint8_t* data, uint64_t bytes, const std::string& label,
                core::MemoryPlace place, core::RaceCheck* races);
+  /// Reports the guard bytes of memory in use that are damaged, and makes them good.
+  void check_guards(core::RaceCheck& races);
   PageGuard& pages() { return pages_; }
 
   uint64_t limit() const { return limit_; }
@@ -50,6 +52,7 @@ class MemoryPool {
   void drop_cache();
   bool keep(uint64_t size, uint8_t* block);
   uint8_t* take(uint64_t& size);
+  bool poison(uint8_t* block, uint64_t bytes, const std::string& label);
   uint64_t alignment_of(uint64_t size) const;
 
   const uint64_t limit_;
@@ -63,6 +66,11 @@ class MemoryPool {
   std::map<uint64_t, std::vector<uint8_t*>> free_;
   std::vector<FreeBlock> recent_;               // reuse_any: instead of `free_`, the last one last
   std::map<const uint8_t*, uint64_t> larger_;  // reuse_any: blocks in use, by their true size
+  struct Guarded {
+    uint64_t bytes;
+    std::string label;
+  };
+  std::map<uint8_t*, Guarded> guarded_;  // poison: what is in use
   uint64_t in_use_ = 0;
   uint64_t peak_ = 0;
   uint64_t cached_ = 0;

@@ -36,15 +36,18 @@ void PageGuard::remove(const uint8_t* data) {
 
 void PageGuard::use(const core::Work& work, bool begins) {
   LockGuard lock(mutex_);
-  for (const core::Access& access : work.accesses) {
-    const auto found = pages_.find(access.buffer->data());
-    if (found == pages_.end()) continue;  // a host buffer, or an empty one
-    Pages& pages = found->second;
-    if (begins && pages.users++ == 0) {
-      set_access(pages.begin, pages.bytes, PROT_READ | PROT_WRITE);
-    } else if (!begins && --pages.users == 0) {
-      set_access(pages.begin, pages.bytes, PROT_NONE);
-    }
+  for (const core::Access& access : work.accesses) use(access.buffer->data(), begins);
+}
+
+// The caller holds the mutex.
+void PageGuard::use(const uint8_t* data, bool begins) {
+  const auto found = pages_.find(data);
+  if (found == pages_.end()) return;  // a host buffer, or an empty one
+  Pages& pages = found->second;
+  if (begins && pages.users++ == 0) {
+    set_access(pages.begin, pages.bytes, PROT_READ | PROT_WRITE);
+  } else if (!begins && --pages.users == 0) {
+    set_access(pages.begin, pages.bytes, PROT_NONE);
   }
 }
 
@@ -54,6 +57,16 @@ PageGuard::Use::Use(PageGuard& guard, const core::Work& work) : guard_(guard), w
 
 PageGuard::Use::~Use() {
   if (guard_.is_enabled()) guard_.use(work_, false);
+}
+
+PageGuard::Opened::Opened(PageGuard& guard, const uint8_t* data) : guard_(guard), data_(data) {
+  LockGuard lock(guard_.mutex_);
+  guard_.use(data_, true);
+}
+
+PageGuard::Opened::~Opened() {
+  LockGuard lock(guard_.mutex_);
+  guard_.use(data_, false);
 }
 
 }  // namespace cuda_runtime::cpu

@@ -33,6 +33,19 @@ class PageGuard {
     const core::Work& work_;
   };
 
+  /// The same for the memory that a buffer calls `data`.
+  class Opened {
+   public:
+    Opened(PageGuard& guard, const uint8_t* data);
+    ~Opened();
+    Opened(const Opened&) = delete;
+    Opened& operator=(const Opened&) = delete;
+
+   private:
+    PageGuard& guard_;
+    const uint8_t* const data_;
+  };
+
  private:
   struct Pages {
     uint8_t* begin = nullptr;
@@ -40,6 +53,7 @@ class PageGuard {
     uint32_t users = 0;
   };
   void use(const core::Work& work, bool begins);
+  void use(const uint8_t* data, bool begins);
 
   const bool enabled_;
   core::Mutex mutex_;

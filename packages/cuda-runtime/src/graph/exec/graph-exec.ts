@@ -97,7 +97,7 @@ export class NativeGraphExec implements GraphExec {
     const native = guarded(() => binding.graphExecUpdate(this.use(api), graph.use(api)));
     if (native.result === 0) {
       this.#held = graph.held.copy();
-      checkRacesBehind(graph.device.runtime);
+      checkRacesBehind(graph.device.runtime, api);
     }
     return updateReport(native, graph.nodes);
   }

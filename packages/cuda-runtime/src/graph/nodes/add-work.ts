@@ -94,7 +94,7 @@ export function addNotify(graph: GraphTarget, callback: () => void, after: After
   const ids = nodeIds(api, graph.owner, after);
   const { binding, completions } = environment();
   const handle = graph.use(api);
-  const token = completions.notifyOften(callback);
+  const token = completions.notifyOften(callback, graph.device.runtime.notifications);
   try {
     const id = binding.graphAddNotify(handle, token, ids);
     graph.held.keep(new GraphCallbacks([{ token, callback }]));

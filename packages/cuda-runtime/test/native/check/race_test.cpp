@@ -73,4 +73,25 @@ TEST("races: a graph launch counts with all that its nodes touch") {
   CHECK(setup.races().find("in a graph") != std::string::npos);
 }
 
+TEST("red zones: told on both sides, of memory in use and at its end, once each") {
+  Fixture fixture(options("\"poison\":true"));
+  const auto told = [&] { return fixture.runtime->races().take(); };
+  Ref<Buffer> y = fixture.buffer(20, "y");
+  y->data()[-64] = 1;
+  y->data()[-2] = 1;
+  y->data()[83] = 1;
+  CHECK(told() == "[]");
+  fixture.runtime->backend().check_guards();
+  const std::string report = told();
+  CHECK(report.find("before buffer y (20 bytes), its bytes -64 to -1") != std::string::npos);
+  CHECK(report.find("after buffer y (20 bytes), its bytes 83 to 84") != std::string::npos);
+  y->data()[20] = 1;
+  y = nullptr;
+  const std::string at_end = told();
+  CHECK(at_end.find("its bytes 20 to 21") != std::string::npos);
+  CHECK(at_end.find("before") == std::string::npos);
+  fixture.runtime->backend().check_guards();
+  CHECK(told() == "[]");
+}
+
 }  // namespace crt_test
