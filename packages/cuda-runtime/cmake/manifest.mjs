@@ -196,7 +196,40 @@ function readStruct(file, lines, start) {
   if (fields.length === 0) {
     throw new ConventionError(file, start.index + 1, 'a parameter struct needs a field');
   }
+  for (const field of fields) readExtent(field, fields);
   return { bytes: Math.ceil(offset / align) * align, fields };
+}
+
+/**
+ * What a pointer's memory must hold at least: `{ bytes, factors, divisor }`, the product of the
+ * factors, each a sum of integers and fields, times the bytes of an element. Only for a shape of
+ * products, sums and integer quotients of i32 fields; a name that is no such field says nothing.
+ */
+function readExtent(field, fields) {
+  const { shape } = field;
+  delete field.shape;
+  if (shape === undefined) return;
+  const counts = fields.filter(({ type }) => type === 'i32').map(({ name }) => name);
+  const extent = { bytes: leastBytes(field.dtype), factors: [], divisor: 1 };
+  for (const dimension of shape.split(',')) {
+    const [, whole, over] = /^(.*?)(?:\/\s*(\d+)\s*)?$/.exec(dimension.trim());
+    if (over !== undefined) extent.divisor *= Number(over);
+    const text = whole.trim().replace(/^\((.*)\)$/, '$1');
+    const isSum = text.includes('+');
+    if (isSum && text.includes('*')) return;
+    for (const factor of isSum ? [text] : text.split('*')) {
+      const terms = factor.split('+').map((term) => term.trim());
+      if (!terms.every((term) => /^\d+$/.test(term) || counts.includes(term))) return;
+      extent.factors.push(terms.map((term) => (/^\d+$/.test(term) ? Number(term) : term)));
+    }
+  }
+  field.extent = extent;
+}
+
+const sizes = { f32: 4, bf16: 2, f16: 2, e4m3: 1, e8m0: 1, i32: 4, i64: 8, u8: 1 };
+
+function leastBytes(dtype) {
+  return dtype.length === 0 ? 1 : Math.min(...dtype.map((name) => sizes[name]));
 }
 
 /** The comment that begins on a field's line; it may go on over the next lines. */
@@ -261,7 +294,9 @@ function readPointer(file, line, { name, isConst, comment }) {
       `pointer ${name}: access ${match[1]} ${isConst ? 'with' : 'without'} const`,
     );
   }
-  const field = { name, type: 'buf', size: 8, access: match[1], dtype: known ? list : [] };
+  const shape = /^\S+\s+\S+\s+\[([^\]]*)\]/.exec(comment)?.[1];
+  const dtype = known ? list : [];
+  const field = { name, type: 'buf', size: 8, access: match[1], dtype, shape };
   return match[2] ? { ...field, optional: true } : field;
 }
 

@@ -117,6 +117,14 @@ Status missing(const KernelLayout& layout, uint64_t fields) {
                           "` is missing, expected a buffer");
 }
 
+Status too_small(const KernelLayout& layout, const ParameterField& field, uint64_t bytes,
+                 uint64_t needed) {
+  return Status::argument("kernel " + layout.name + ": `" + field.name + "` spans " +
+                              std::to_string(bytes) + " bytes, expected at least " +
+                              std::to_string(needed) + " for the other fields",
+                          "Give larger memory, or smaller counts");
+}
+
 Status check_buffers(const Runtime& runtime, const LaunchRequest& request) {
   const KernelLayout& layout = request.kernel->layout();
   uint64_t given = 0;
@@ -132,6 +140,11 @@ Status check_buffers(const Runtime& runtime, const LaunchRequest& request) {
                            layout.fields[argument.field].name.c_str());
     }
     if (!status.ok()) return status;
+    const ParameterField& field = layout.fields[argument.field];
+    if (!field.extent.factors.empty()) {
+      const uint64_t needed = field.extent.of(request.params);
+      if (argument.extent < needed) return too_small(layout, field, argument.extent, needed);
+    }
     given |= uint64_t{1} << argument.field;
   }
   const uint64_t left = layout.required & ~given;

@@ -1,5 +1,8 @@
 #include "core/module.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "core/memory/buffer.h"
 #include "core/runtime.h"
 #include "cuda_runtime/abi.h"
@@ -30,6 +33,25 @@ Status read_field(const std::string& kernel, const JsonValue& json, ParameterFie
   if (!field.name.empty() && (!field.is_buffer || field.access != 0)) return {};
   return Status::argument("manifest: kernel " + kernel + " has a field without name or access",
                           kRebuild);
+}
+
+/// Names become offsets; all fields are known by then.
+void read_extent(const JsonValue& json, const KernelLayout& layout, ParameterExtent& extent) {
+  extent.element_bytes = static_cast<uint64_t>(json["bytes"].number_or(1));
+  extent.divisor = static_cast<uint64_t>(std::max(json["divisor"].number_or(1), 1.0));
+  for (const JsonValue& terms : json["factors"].items) {
+    ParameterExtent::Factor factor;
+    for (const JsonValue& term : terms.items) {
+      if (term.type == JsonValue::Type::kNumber) {
+        factor.constant += static_cast<int64_t>(term.number_or(0));
+        continue;
+      }
+      for (const ParameterField& field : layout.fields) {
+        if (field.name == term.text() && field.type == "i32") factor.fields.push_back(field.offset);
+      }
+    }
+    extent.factors.push_back(std::move(factor));
+  }
 }
 
 Status read_layout(const JsonValue& json, KernelLayout& layout) {
@@ -63,7 +85,8 @@ Status read_layout(const JsonValue& json, KernelLayout& layout) {
                             kRebuild);
   }
   for (size_t i = 0; i < layout.fields.size(); ++i) {
-    const ParameterField& field = layout.fields[i];
+    ParameterField& field = layout.fields[i];
+    read_extent(json["fields"].items[i]["extent"], layout, field.extent);
     if (field.is_buffer && !field.is_optional) layout.required |= uint64_t{1} << i;
   }
   return {};
@@ -79,6 +102,21 @@ Status read_layouts(const JsonValue& json, std::vector<KernelLayout>& layouts) {
 }
 
 }  // namespace
+
+uint64_t ParameterExtent::of(const uint8_t* params) const {
+  uint64_t product = element_bytes;
+  for (const Factor& factor : factors) {
+    int64_t sum = factor.constant;
+    for (const uint32_t offset : factor.fields) {
+      int32_t value;
+      std::memcpy(&value, params + offset, sizeof value);
+      sum += value;
+    }
+    if (sum <= 0) return 0;
+    if (__builtin_mul_overflow(product, static_cast<uint64_t>(sum), &product)) return UINT64_MAX;
+  }
+  return divisor == 1 ? product : product / divisor;
+}
 
 Kernel::Kernel(Ref<Module> module, const KernelLayout& layout, void* entry,
                uint64_t max_shared_bytes)

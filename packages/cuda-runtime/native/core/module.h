@@ -14,6 +14,20 @@ namespace cuda_runtime::core {
 class Runtime;
 class Module;
 
+/// What a buffer must hold at least: a product of sums, of i32 fields (by offset) and constants.
+struct ParameterExtent {
+  struct Factor {
+    int64_t constant = 0;
+    std::vector<uint32_t> fields;  // offsets
+  };
+  uint64_t element_bytes = 1;
+  uint64_t divisor = 1;
+  std::vector<Factor> factors;  // none: nothing is known
+
+  /// In bytes; at most UINT64_MAX.
+  uint64_t of(const uint8_t* params) const;
+};
+
 /// One field of a parameter struct, in the order of the manifest.
 struct ParameterField {
   // What a launch reads comes first.
@@ -21,6 +35,7 @@ struct ParameterField {
   bool is_buffer = false;
   bool is_optional = false;
   uint8_t access = 0;  // AccessMode, buffers only
+  ParameterExtent extent;
   std::string name;
   std::string type;  // "buf", "u64", …
 };

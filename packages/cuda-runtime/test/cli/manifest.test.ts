@@ -69,3 +69,30 @@ test.each([
   expect(make(sources)).toEqual({ status: 0, stderr: '' });
   expect(madeKernel()).toMatchObject({ fatbin: `example.${expected}.fatbin` });
 });
+
+test.each([
+  ['[count]', { bytes: 4, factors: [['count']], divisor: 1 }],
+  ['[rows, 2 * columns / 32]', { bytes: 4, factors: [['rows'], [2], ['columns']], divisor: 32 }],
+  ['[rows + 1]', { bytes: 4, factors: [['rows', 1]], divisor: 1 }],
+  ['[rows, (columns + 2)]', { bytes: 4, factors: [['rows'], ['columns', 2]], divisor: 1 }],
+  ['[rows * (columns + 2)]', undefined],
+  ['[pages]', undefined],
+  ['[long]', undefined],
+  ['', undefined],
+] as const)('a shape `%s` says how large the memory must be, or nothing', (shape, extent) => {
+  const text = `/* kernel shaped ShapedParams */
+typedef struct ShapedParams {
+  const float* x;  /* r f32 ${shape} input */
+  int32_t count;   /* elements */
+  int32_t rows;    /* rows */
+  int32_t columns; /* columns */
+  int64_t long;    /* not an int */
+} ShapedParams;
+`;
+  writeFileSync(join(folder, 'include/double.h'), text);
+  expect(make({})).toEqual({ status: 0, stderr: '' });
+  expect((madeKernel() as { fields: readonly object[] }).fields[0]).toEqual({
+    ...{ name: 'x', type: 'buf', offset: 0, access: 'r', dtype: ['f32'] },
+    ...(extent && { extent }),
+  });
+});
