@@ -12,8 +12,8 @@ async function start(cpu: CpuOptions, label = 't'): Promise<Tensor> {
 
 /** Writes one int more than `y` has. */
 function overrun(y: Tensor): void {
-  const params = { y, count: y.elements + 1, value: 77 };
-  t.runtime.currentStream().launch(t.kernels.fill, { grid: [1], block: [4] }, params);
+  const params = { y, index: y.elements, value: 77 };
+  t.runtime.currentStream().launch(t.kernels.overrun, { grid: [1], block: [4] }, params);
 }
 
 const others: Readonly<Record<string, CpuOptions>> = {

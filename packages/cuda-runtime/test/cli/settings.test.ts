@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -50,16 +50,21 @@ describe('a setting of CUDA that names nothing', () => {
     expect(stdout).not.toMatch(/ok +CUDA toolkit/);
   });
 
-  test.each(wrong)('cmake refuses %s=%s by itself, too', (name, value, found) => {
-    const given = [
-      { args: [], env: { ...process.env, [name]: value } },
-      { args: [`-D${name}=${value}`], env: process.env },
-    ];
-    for (const { args, env } of given) {
-      const all = ['-S', root, '-B', join(folder, 'by-hand'), ...args];
-      const { status, stderr } = spawnSync('cmake', all, { env, encoding: 'utf8' });
-      expect(status).toBe(1);
-      expect(stderr.replace(/\s+/g, ' ')).toContain(`${name} ${found}`);
-    }
-  });
+  // Where tests run beside built packages, as in a GPU bundle, there is nothing to configure.
+  const canConfigure = existsSync(join(root, 'CMakeLists.txt'));
+  test.skipIf(!canConfigure).each(wrong)(
+    'cmake refuses %s=%s by itself, too',
+    (name, value, found) => {
+      const given = [
+        { args: [], env: { ...process.env, [name]: value } },
+        { args: [`-D${name}=${value}`], env: process.env },
+      ];
+      for (const { args, env } of given) {
+        const all = ['-S', root, '-B', join(folder, 'by-hand'), ...args];
+        const { status, stderr } = spawnSync('cmake', all, { env, encoding: 'utf8' });
+        expect(status).toBe(1);
+        expect(stderr.replace(/\s+/g, ' ')).toContain(`${name} ${found}`);
+      }
+    },
+  );
 });

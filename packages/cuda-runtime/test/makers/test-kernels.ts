@@ -19,6 +19,7 @@ type TestKernel = (typeof names)[number];
 
 const names = [
   'fill',
+  'overrun',
   'add',
   'accumulate',
   'spin',

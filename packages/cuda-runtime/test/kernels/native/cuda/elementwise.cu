@@ -4,6 +4,7 @@
 #include "test_kernels/choose.h"
 #include "test_kernels/empty.h"
 #include "test_kernels/fill.h"
+#include "test_kernels/overrun.h"
 #include "test_kernels/parallel.h"
 
 namespace test_kernels::elementwise {
@@ -17,6 +18,10 @@ namespace each = test_kernels::elementwise;
 
 extern "C" __global__ void test_fill(__grid_constant__ const FillParams p) {
   for (int64_t i = each::first(); i < p.count; i += each::stride()) p.y[i] = p.value;
+}
+
+extern "C" __global__ void test_overrun(__grid_constant__ const OverrunParams p) {
+  if (each::first() == 0) p.y[p.index] = p.value;
 }
 
 extern "C" __global__ void test_add(__grid_constant__ const AddParams p) {
