@@ -201,26 +201,29 @@ function readStruct(file, lines, start) {
 }
 
 /**
- * What a pointer's memory must hold at least: `{ bytes, factors, divisor }`, the product of the
- * factors, each a sum of integers and fields, times the bytes of an element. Only for a shape of
- * products, sums and integer quotients of i32 fields; a name that is no such field says nothing.
+ * What a pointer's memory must hold at least: `{ bytes, factors }`, the product of the factors,
+ * each `{ terms, divisor }`, a quotient of a sum of integers and fields without its remainder,
+ * times the bytes of an element. Only for a shape of products, sums and quotients of i32 fields; a
+ * name that is no such field says nothing, and nor does the quotient of a product.
  */
 function readExtent(field, fields) {
   const { shape } = field;
   delete field.shape;
   if (shape === undefined) return;
   const counts = fields.filter(({ type }) => type === 'i32').map(({ name }) => name);
-  const extent = { bytes: leastBytes(field.dtype), factors: [], divisor: 1 };
+  const extent = { bytes: leastBytes(field.dtype), factors: [] };
   for (const dimension of shape.split(',')) {
     const [, whole, over] = /^(.*?)(?:\/\s*(\d+)\s*)?$/.exec(dimension.trim());
-    if (over !== undefined) extent.divisor *= Number(over);
     const text = whole.trim().replace(/^\((.*)\)$/, '$1');
     const isSum = text.includes('+');
-    if (isSum && text.includes('*')) return;
+    if (text.includes('*') && (isSum || over !== undefined)) return;
+    const divisor = Number(over ?? 1);
+    if (divisor === 0) return;
     for (const factor of isSum ? [text] : text.split('*')) {
       const terms = factor.split('+').map((term) => term.trim());
       if (!terms.every((term) => /^\d+$/.test(term) || counts.includes(term))) return;
-      extent.factors.push(terms.map((term) => (/^\d+$/.test(term) ? Number(term) : term)));
+      const numbers = terms.map((term) => (/^\d+$/.test(term) ? Number(term) : term));
+      extent.factors.push({ terms: numbers, divisor });
     }
   }
   field.extent = extent;

@@ -67,7 +67,7 @@ export class NativeRuntime implements Runtime {
   readonly #missingWaits: MissingWaits;
   readonly #record: NativeRecord;
   #captureModes = 0;
-  #isEnding = false;
+  #ending: Promise<void> | undefined;
 
   constructor(handle: Handle, origin: RuntimeOrigin) {
     this.#record = new NativeRecord(this, handle, `the ${origin.backend} runtime`, runtimeTerms);
@@ -222,8 +222,14 @@ export class NativeRuntime implements Runtime {
 
   async dispose(): Promise<void> {
     if (!(#record in this)) throw notTheObject('runtime.dispose', 'runtime');
-    if (this.#isEnding || !this.#origin.giveBack()) return;
-    this.#isEnding = true;
+    // The first call tells what there is to tell; later ones wait with it.
+    if (this.#ending) return this.#ending.catch(() => undefined);
+    if (!this.#origin.giveBack()) return;
+    this.#ending = this.#endBehindWork();
+    return this.#ending;
+  }
+
+  async #endBehindWork(): Promise<void> {
     try {
       if (this.backend === 'cpu') this.stats(); // warns of what nobody has asked for
       // What is under way may still write beside its memory. Else the end comes within this call.

@@ -25,10 +25,11 @@ export async function schemaRules(
   const places: string[] = [];
   const rules = written.replace(anyBlanks, () => {
     const name = `blanks_at_${places.length}`;
-    places.push(`${name} ::= "" | blanks`);
+    places.push(`${name} ::= "" | blanks_0`);
     return name;
   });
-  const blanks = `blanks ::= [ \\n\\t]{1,${mostWhitespace}}`;
+  // The library names rules after references, without their digits: none of these ends in one.
+  const blanks = `blanks_0 ::= [ \\n\\t]{1,${mostWhitespace}}`;
   return [rules, ...places, blanks, ''].join('\n');
 }
 

@@ -88,6 +88,15 @@ describe('rules of a schema', () => {
     expect(await walk.takes(grammar, '{"o"\n\n :{"c"\n  :\n  1"a" :1}}')).toBe(false);
   });
 
+  it.each(['blanks', 'blanks1', 'blanks_0', 'blanks_at_0'])(
+    'have names that no reference takes: #/%s',
+    async (name) => {
+      const properties = { a: { $ref: `#/${name}` } };
+      const schema = { type: 'object', properties, required: ['a'], [name]: { const: 'x' } };
+      expect(await walk.takes(grammarOf(schema), '{"a": "x"}')).toBe(true);
+    },
+  );
+
   it('leave texts as they are that look like rules', async () => {
     const schema = {
       type: 'object',

@@ -38,10 +38,10 @@ Status read_field(const std::string& kernel, const JsonValue& json, ParameterFie
 /// Names become offsets; all fields are known by then.
 void read_extent(const JsonValue& json, const KernelLayout& layout, ParameterExtent& extent) {
   extent.element_bytes = static_cast<uint64_t>(json["bytes"].number_or(1));
-  extent.divisor = static_cast<uint64_t>(std::max(json["divisor"].number_or(1), 1.0));
-  for (const JsonValue& terms : json["factors"].items) {
+  for (const JsonValue& quotient : json["factors"].items) {
     ParameterExtent::Factor factor;
-    for (const JsonValue& term : terms.items) {
+    factor.divisor = static_cast<int64_t>(std::max(quotient["divisor"].number_or(1), 1.0));
+    for (const JsonValue& term : quotient["terms"].items) {
       if (term.type == JsonValue::Type::kNumber) {
         factor.constant += static_cast<int64_t>(term.number_or(0));
         continue;
@@ -105,6 +105,7 @@ Status read_layouts(const JsonValue& json, std::vector<KernelLayout>& layouts) {
 
 uint64_t ParameterExtent::of(const uint8_t* params) const {
   uint64_t product = element_bytes;
+  bool is_more = false;  // than can be counted, unless a later factor is 0
   for (const Factor& factor : factors) {
     int64_t sum = factor.constant;
     for (const uint32_t offset : factor.fields) {
@@ -112,10 +113,11 @@ uint64_t ParameterExtent::of(const uint8_t* params) const {
       std::memcpy(&value, params + offset, sizeof value);
       sum += value;
     }
-    if (sum <= 0) return 0;
-    if (__builtin_mul_overflow(product, static_cast<uint64_t>(sum), &product)) return UINT64_MAX;
+    if (sum < factor.divisor) return 0;
+    const uint64_t count = static_cast<uint64_t>(sum / factor.divisor);
+    is_more |= __builtin_mul_overflow(product, count, &product);
   }
-  return divisor == 1 ? product : product / divisor;
+  return is_more ? UINT64_MAX : product;
 }
 
 Kernel::Kernel(Ref<Module> module, const KernelLayout& layout, void* entry,

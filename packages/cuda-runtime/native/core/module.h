@@ -14,14 +14,15 @@ namespace cuda_runtime::core {
 class Runtime;
 class Module;
 
-/// What a buffer must hold at least: a product of sums, of i32 fields (by offset) and constants.
+/// What a buffer must hold at least: a product of quotients of sums, of i32 fields (by offset) and
+/// constants.
 struct ParameterExtent {
   struct Factor {
     int64_t constant = 0;
     std::vector<uint32_t> fields;  // offsets
+    int64_t divisor = 1;           // at least 1; a remainder counts for nothing
   };
   uint64_t element_bytes = 1;
-  uint64_t divisor = 1;
   std::vector<Factor> factors;  // none: nothing is known
 
   /// In bytes; at most UINT64_MAX.

@@ -65,6 +65,16 @@ test('dispose tells of memory in use, and of work that is under way', async () =
   });
 });
 
+test('dispose ends once, and every call of it waits for that', async () => {
+  const y = await start({});
+  spin(t, t.runtime.currentStream(), 20);
+  const first = t.runtime.dispose();
+  await t.runtime.dispose();
+  expect(() => t.runtime.stats()).toThrow('runtime');
+  await first;
+  y.dispose();
+});
+
 test('what stays inside the memory of a workspace is not found', async () => {
   await start({});
   const workspace = new Workspace(t.device, { label: 'step' });

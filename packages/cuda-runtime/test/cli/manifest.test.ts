@@ -70,16 +70,21 @@ test.each([
   expect(madeKernel()).toMatchObject({ fatbin: `example.${expected}.fatbin` });
 });
 
-test.each([
-  ['[count]', { bytes: 4, factors: [['count']], divisor: 1 }],
-  ['[rows, 2 * columns / 32]', { bytes: 4, factors: [['rows'], [2], ['columns']], divisor: 32 }],
-  ['[rows + 1]', { bytes: 4, factors: [['rows', 1]], divisor: 1 }],
-  ['[rows, (columns + 2)]', { bytes: 4, factors: [['rows'], ['columns', 2]], divisor: 1 }],
-  ['[rows * (columns + 2)]', undefined],
-  ['[pages]', undefined],
-  ['[long]', undefined],
-  ['', undefined],
-] as const)('a shape `%s` says how large the memory must be, or nothing', (shape, extent) => {
+test.each<[shape: string, sums?: (string | number)[][], divisors?: number[]]>([
+  ['[count]', [['count']]],
+  ['[rows, 2 * columns]', [['rows'], [2], ['columns']]],
+  ['[rows + 1]', [['rows', 1]]],
+  ['[rows, (columns + 2)]', [['rows'], ['columns', 2]]],
+  ['[rows / 2, columns / 4]', [['rows'], ['columns']], [2, 4]],
+  ['[rows, (columns + 31) / 32]', [['rows'], ['columns', 31]], [1, 32]],
+  ['[rows * (columns + 2)]'],
+  ['[rows * columns / 2]'],
+  ['[rows / 0]'],
+  ['[pages]'],
+  ['[long]'],
+  [''],
+])('a shape `%s` says how large the memory must be, or nothing', (shape, sums, divisors) => {
+  const factors = sums?.map((terms, i) => ({ terms, divisor: divisors?.[i] ?? 1 }));
   const text = `/* kernel shaped ShapedParams */
 typedef struct ShapedParams {
   const float* x;  /* r f32 ${shape} input */
@@ -93,6 +98,6 @@ typedef struct ShapedParams {
   expect(make({})).toEqual({ status: 0, stderr: '' });
   expect((madeKernel() as { fields: readonly object[] }).fields[0]).toEqual({
     ...{ name: 'x', type: 'buf', offset: 0, access: 'r', dtype: ['f32'] },
-    ...(extent && { extent }),
+    ...(factors && { extent: { bytes: 4, factors } }),
   });
 });

@@ -52,7 +52,8 @@ describe('a setting of CUDA that names nothing', () => {
 
   // Where tests run beside built packages, as in a GPU bundle, there is nothing to configure.
   const canConfigure = existsSync(join(root, 'CMakeLists.txt'));
-  test.skipIf(!canConfigure).each(wrong)(
+  const falseOfCMake = ['CRT_CUDA', '0', 'is `0`, expected AUTO, ON or OFF'] as const;
+  test.skipIf(!canConfigure).each([...wrong, falseOfCMake])(
     'cmake refuses %s=%s by itself, too',
     (name, value, found) => {
       const given = [
