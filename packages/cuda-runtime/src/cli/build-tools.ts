@@ -97,7 +97,8 @@ function toolkit(variables: Variables, isRequired: boolean): BuildTool {
   const hint =
     'For the CUDA backend install the CUDA toolkit (developer.nvidia.com/cuda-downloads) or name its folder: --CDCRT_CUDA_ROOT=…';
   // Nobody who names a toolkit wants an addon without CUDA.
-  const isNeeded = isRequired || Boolean(variables['CRT_CUDA_ROOT']);
+  const isNamed = Boolean(variables['CRT_CUDA_ROOT']) && variables['CRT_CUDA'] !== 'OFF';
+  const isNeeded = isRequired || isNamed;
   const path = nvcc && { path: nvcc };
   return { ...tool, isRequired: isNeeded, isUsable: false, detail, hint, ...path };
 }

@@ -90,4 +90,6 @@ test('the toolkit is required only where CUDA is, and its folder can be named', 
   expect(find('CUDA toolkit', {}, true)).toMatchObject(broken);
   program('toolkit/bin/nvcc', 'exit 3');
   expect(find('CUDA toolkit', { CRT_CUDA_ROOT: root })).toMatchObject(broken);
+  const off = find('CUDA toolkit', { CRT_CUDA_ROOT: root, CRT_CUDA: 'OFF' });
+  expect(off).toMatchObject({ ...broken, isRequired: false });
 });
