@@ -1,5 +1,5 @@
 import type { DeviceLimits } from '@altstream/cuda-runtime';
-import { isCpu, type KernelPlan, planKernel } from './kernel-plan.js';
+import { type KernelPlan, planKernel } from './kernel-plan.js';
 import type { PdlChooser } from './pdl.js';
 
 /** What the choice depends on. */
@@ -25,7 +25,7 @@ export function planExpertsPack(
   const blocks = Math.ceil(packChunks(rows * columns) / threads);
   const choice = {
     kernel: `experts_pack_${weights}`,
-    blocks: isCpu(device) ? blocks : Math.min(blocks, device.processors * blocksPerProcessor),
+    blocks: Math.min(blocks, device.processors * blocksPerProcessor),
     block: [threads],
     tokens,
   } as const;

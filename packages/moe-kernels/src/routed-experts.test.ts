@@ -95,11 +95,11 @@ describe('RoutedExperts', () => {
     // Maps, y, h2 and x in the other order.
     expect(plan?.workspaceBytes).toBe((5 + 2 * 64) * 4 + 64 * (96 + 64) * 2 + 32 * 64 * 2);
     expect(plan?.refused.slice(1)).toEqual([
+      { path: 'tiled', reason: 'gate and up: warpgroups multiply the same tiles faster' },
       {
         path: 'stream',
         reason: 'gate and up: 16 rows an expert on average; streaming pays below 16',
       },
-      { path: 'tiled', reason: 'gate and up: warpgroups multiply the same tiles faster' },
       { path: 'wgmma', reason: 'down: 96 columns are no whole stages of 64' },
       { path: 'tiled', reason: 'down: 16 rows an expert on average; tiles pay from 24' },
     ]);

@@ -78,8 +78,8 @@ describe('planExperts', () => {
       workspaceBytes: 8192 * 6144 * 2,
       pack: { kernel: 'experts_pack_mxfp8', config: { grid: [1056], block: [256] } },
       refused: [
-        { path: 'stream', reason: '256 rows an expert on average; streaming pays below 16' },
         { path: 'tiled', reason: 'warpgroups multiply the same tiles faster' },
+        { path: 'stream', reason: '256 rows an expert on average; streaming pays below 16' },
       ],
     });
     expect(down).toMatchObject({
@@ -106,8 +106,8 @@ describe('planExperts', () => {
       config: { grid: [264], block: [256], sharedBytes: 100_352 + 129 * 4 },
       workspaceBytes: 0,
       refused: [
-        { path: 'stream' },
         { path: 'wgmma', reason: 'compute capability 8.0 has no such products, 9.0 has' },
+        { path: 'stream' },
       ],
     });
     expect(gateUp.pack).toBeUndefined();
@@ -119,8 +119,8 @@ describe('planExperts', () => {
     expect(narrow.down).toMatchObject({
       path: 'tiled',
       refused: [
-        { path: 'stream' },
         { path: 'wgmma', reason: '96 columns are no whole stages of 64' },
+        { path: 'stream' },
       ],
     });
     await expect(plan({}, { path: 'wgmma', limits })).rejects.toThrow(

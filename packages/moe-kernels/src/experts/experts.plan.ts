@@ -18,7 +18,9 @@ import { launchers, tiledBlockBytes, wgmmaBlockBytes } from './experts-launch.pl
  * Mean rows of an expert from which tiles of 128 beat streaming the weights again for each 16: of
  * both projections together, as bench/results/h200-experts-versions.json has them for `wgmma`.
  */
-const paysFromRows = { tiled: 24, wgmma: 16 } as const;
+const paysFromRows = { stream: 0, tiled: 24, wgmma: 16 } as const;
+/** The fastest first, where they pay and can be had. */
+const byRate = ['wgmma', 'tiled', 'stream'] as const;
 const wgmmaSm = '9.0'; // the one architecture that has it
 const wgmmaColumns = 64; // of a stage
 
@@ -75,8 +77,7 @@ function choosePath(
   const { weights, activations } = shape;
   if (weights === 'f32' || activations === 'f32') {
     const reason = `${weights} weights with ${activations} activations do not fit bf16 tensor cores`;
-    const paths = ['stream', 'tiled', 'wgmma'] as const;
-    return { path: 'simt', refused: paths.map((path) => ({ path, reason, isHard: true })) };
+    return { path: 'simt', refused: byRate.map((path) => ({ path, reason, isHard: true })) };
   }
   const obstacles = {
     stream: undefined,
@@ -84,11 +85,10 @@ function choosePath(
     tiled: memoryObstacle(tiledBlockBytes(shape), device),
   };
   const rows = meanRows(shape);
-  const pays = (path: 'wgmma' | 'tiled') =>
-    obstacles[path] === undefined && rows >= paysFromRows[path];
-  const best = pays('wgmma') ? 'wgmma' : pays('tiled') ? 'tiled' : 'stream';
+  const pays = (path: TensorCorePath) => !obstacles[path] && rows >= paysFromRows[path];
+  const best = byRate.find(pays) ?? 'stream';
   const path = wanted && obstacles[wanted] === undefined ? wanted : best;
-  const others = (['stream', 'wgmma', 'tiled'] as const).filter((other) => other !== path);
+  const others = byRate.filter((other) => other !== path);
   const refused = others.map((other): Refusal => {
     const obstacle = obstacles[other];
     const reason = obstacle ?? whyNot(other, { path, best, rows });
@@ -107,13 +107,9 @@ interface Taken {
 function whyNot(other: TensorCorePath, { path, best, rows }: Taken): string {
   if (path !== best) return `path '${path}' was asked for`;
   const mean = `${Number(rows.toFixed(1))} rows an expert on average`;
-  if (path === 'stream' && other !== 'stream')
-    return `${mean}; tiles pay from ${paysFromRows[other]}`;
-  if (other === 'stream')
-    return `${mean}; streaming pays below ${paysFromRows[path === 'tiled' ? path : 'wgmma']}`;
-  return path === 'wgmma'
-    ? 'warpgroups multiply the same tiles faster'
-    : `${mean}; tiles pay from ${paysFromRows[other]}`;
+  if (other === 'stream') return `${mean}; streaming pays below ${paysFromRows[path]}`;
+  if (path === 'wgmma') return 'warpgroups multiply the same tiles faster';
+  return `${mean}; tiles pay from ${paysFromRows[other]}`;
 }
 
 /** Rows of an expert, if all have some. */
