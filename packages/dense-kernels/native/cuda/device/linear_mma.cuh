@@ -29,15 +29,6 @@ __device__ __forceinline__ uint4 stream_columns(const Element* row, int first, i
   return load_columns<false>(row, first, columns);
 }
 
-// Collects in bits 7, 15, 23 and 31 whether there was a NaN: adding 1 to a code turns its highest
-// bit over if the others are ones. What one NaN carries into the next code changes nothing. `one`
-// is 1, but the compiler must not know it: the sum is made where products are, as the other units
-// are busy.
-__device__ __forceinline__ void find_nan(uint32_t& found, uint32_t codes, uint32_t one) {
-  found |= (codes * one + 0x01010101u) ^ codes;
-}
-constexpr uint32_t kNanBits = 0x80808080u;
-
 // What the plain conversion gets wrong: NaN codes and scales above 134.
 struct Specials {
   uint32_t nan_bits = 0;

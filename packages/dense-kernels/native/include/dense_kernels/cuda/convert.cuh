@@ -77,6 +77,16 @@ __device__ __forceinline__ bool e4m3x4_has_nan(uint32_t codes) {
   return (((codes & 0x7f7f7f7fu) + 0x01010101u) & 0x80808080u) != 0;
 }
 
+// Collects in bits 7, 15, 23 and 31 whether there was a NaN: adding 1 to a code turns its highest
+// bit over if the others are ones. What one NaN carries into the next code changes nothing. A
+// caller may hide from the compiler that `one` is 1: then the sum is made where products are, if
+// the other units are busy.
+__device__ __forceinline__ void find_nan(uint32_t& found, uint32_t codes,
+                                         uint32_t one = 1) {
+  found |= (codes * one + 0x01010101u) ^ codes;
+}
+constexpr uint32_t kNanBits = 0x80808080u;
+
 // Exact, any code.
 __device__ __forceinline__ float e4m3_to_f32(uint32_t code) {
   const uint32_t sign = (code & 0x80u) << 24;

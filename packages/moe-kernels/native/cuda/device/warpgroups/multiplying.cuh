@@ -86,7 +86,7 @@ __device__ __forceinline__ void widen_rows(const TiledStage<Mxfp8Weights>& stage
   typedef Mxfp8Weights W;
   uint4 raw[2];
   uint32_t scale[2];
-  uint32_t turned = 0;  // bit 7 of a code turns over with 1 added where the others are ones: NaN
+  uint32_t nan_bits = 0;
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     raw[i] = stage.weight[weight_chunk<W>(row + i * kPairs, q)];
@@ -95,12 +95,12 @@ __device__ __forceinline__ void widen_rows(const TiledStage<Mxfp8Weights>& stage
     const uint32_t codes[4] = {raw[i].x, raw[i].y, raw[i].z, raw[i].w};
 #pragma unroll
     for (int s = 0; s < kStageSteps; ++s) {
-      turned |= (codes[s] + 0x01010101u) ^ codes[s];
+      dense_kernels::cuda::find_nan(nan_bits, codes[s]);
       uint32_t* to = rows + 4 * s + i;
       dense_kernels::cuda::e4m3x4_to_bf16_by(codes[s], factor, to[0], to[2]);
     }
   }
-  const bool is_special = (turned & 0x80808080u) != 0 || are_special;
+  const bool is_special = (nan_bits & dense_kernels::cuda::kNanBits) != 0 || are_special;
   if (__any_sync(dense_kernels::cuda::kAllLanes, is_special)) widen_specials(raw, scale, rows);
 }
 

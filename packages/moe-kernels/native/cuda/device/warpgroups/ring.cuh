@@ -10,9 +10,8 @@
 
 namespace moe_kernels::cuda {
 
-constexpr int kWarpgroup = 128;                 // threads
-constexpr int kWgmmaThreads = 3 * kWarpgroup;   // one warpgroup copies, two multiply
-constexpr int kMultiplying = 2 * kWarpgroup;    // threads that multiply, a row tile a warp
+constexpr int kWarpgroup = 128;               // threads; one of a block copies
+constexpr int kMultiplying = 2 * kWarpgroup;  // threads that multiply, a row tile a warp
 
 template <typename W>
 constexpr int kWgmmaStages = W::kIsScaled ? 6 : 5;
